@@ -4,18 +4,12 @@ import { delimiter, dirname, join, resolve } from 'node:path';
 import manifest from '../../package.json' with { type: 'json' };
 import { type Environment, SECRET_VARIABLES } from '../contracts/environment.ts';
 import { findBundledRipgrep } from '../lib/processes/installed-files.ts';
+import { splitWords } from '../lib/text/lines.ts';
 
-const LIMIT_VARIABLES = [
-  'OURO_STREAM_IDLE_TIMEOUT_MS',
-  'OURO_HEADER_TIMEOUT_MS',
-  'OURO_MAX_RETRIES',
-  'OURO_RETRY_BASE_MS',
-  'OURO_MCP_TIMEOUT_MS',
-  'OURO_MCP_CALL_TIMEOUT_MS',
-  'OURO_HOOK_TIMEOUT_MS',
-  'OURO_BASH_TIMEOUT_MS',
-  'OURO_BASH_MAX_TIMEOUT_MS',
-];
+const LIMIT_VARIABLES = splitWords(`
+  OURO_STREAM_IDLE_TIMEOUT_MS OURO_HEADER_TIMEOUT_MS OURO_MAX_RETRIES OURO_RETRY_BASE_MS OURO_MCP_TIMEOUT_MS
+  OURO_MCP_CALL_TIMEOUT_MS OURO_HOOK_TIMEOUT_MS OURO_BASH_TIMEOUT_MS OURO_BASH_MAX_TIMEOUT_MS
+`);
 
 export function readEnvironment(
   env: Readonly<Record<string, string | undefined>> = addRipgrepToPath(process.env),

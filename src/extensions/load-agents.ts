@@ -13,6 +13,7 @@ import {
   getFrontMatterWords,
   parseFrontMatter,
 } from '../lib/text/front-matter.ts';
+import { splitWords } from '../lib/text/lines.ts';
 import type { ExtensionFolder } from './extension-folder.ts';
 import { reportIgnoredFrontMatter } from './front-matter-fields.ts';
 import { expandPluginVariables } from './plugins/plugin-variables.ts';
@@ -141,17 +142,7 @@ function parseAgentFields(facts: Facts): {
 }
 
 /** Fields that are used elsewhere or only informative. */
-const EXPECTED_FIELDS = [
-  'name',
-  'description',
-  'prompt',
-  'when_to_use',
-  'version',
-  'author',
-  'license',
-  'metadata',
-  'tags',
-];
+const EXPECTED_FIELDS = splitWords('name description prompt when_to_use version author license metadata tags');
 /** Fields with values that mean the default. */
 const HAS_DEFAULT_VALUE: Readonly<Record<string, (value: unknown) => boolean>> = {
   model: (value) => value === 'inherit',

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { splitWords } from '../lib/text/lines.ts';
 
 const TIMEOUT_MS = 2_000;
 const MAX_OUTPUT_BYTES = 4_000_000;
@@ -54,17 +55,7 @@ const OVERRIDES: readonly (readonly [string, string])[] = [
   ['log.diffMerges', 'separate'],
 ];
 
-const DIFF_COMMANDS = new Set([
-  'diff',
-  'log',
-  'show',
-  'blame',
-  'stash',
-  'format-patch',
-  'diff-tree',
-  'diff-index',
-  'diff-files',
-]);
+const DIFF_COMMANDS = new Set(splitWords('diff log show blame stash format-patch diff-tree diff-index diff-files'));
 
 /** Returns git arguments under which no helper program of the repository runs. The first argument is the subcommand. */
 export function hardenGitArgs(args: readonly string[]): readonly string[] {

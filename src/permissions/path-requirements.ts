@@ -1,4 +1,5 @@
 import type { RuleSuggestion, TraceStep } from '../contracts/permission.ts';
+import { splitWords } from '../lib/text/lines.ts';
 import {
   type DecisionContext,
   describeRule,
@@ -18,21 +19,10 @@ import { FAMILY_RULE_NAMES, getRuleFamily } from './rules/rule-families.ts';
 const DEVICES = ['/dev/null', '/dev/stdout', '/dev/stderr', '/dev/stdin', '/dev/zero', '/dev/fd/1', '/dev/fd/2'];
 
 /** World-readable files that describe the system. */
-const SYSTEM_INFO_FILES = [
-  '/etc/os-release',
-  '/usr/lib/os-release',
-  '/etc/lsb-release',
-  '/etc/debian_version',
-  '/etc/alpine-release',
-  '/etc/redhat-release',
-  '/etc/timezone',
-  '/etc/shells',
-  '/proc/cpuinfo',
-  '/proc/meminfo',
-  '/proc/loadavg',
-  '/proc/uptime',
-  '/proc/version',
-];
+const SYSTEM_INFO_FILES = splitWords(`
+  /etc/os-release /usr/lib/os-release /etc/lsb-release /etc/debian_version /etc/alpine-release /etc/redhat-release
+  /etc/timezone /etc/shells /proc/cpuinfo /proc/meminfo /proc/loadavg /proc/uptime /proc/version
+`);
 
 /** Returns what blocks using the path: deny and ask rules, and breakers. */
 export function listPathBlockers(context: DecisionContext, use: PathUse): readonly TraceStep[] {

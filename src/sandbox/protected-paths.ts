@@ -1,5 +1,6 @@
 import { mkdirSync, statSync } from 'node:fs';
 import { ToolFailure } from '../contracts/tool.ts';
+import { splitWords } from '../lib/text/lines.ts';
 import { listCredentialPaths } from './credentials.ts';
 import { listGitDirs, listGitRedirectFiles, listReadOnlyGitEntries, PROTECTED_IN_GIT_DIR } from './git-dirs.ts';
 import { resolveFuturePath } from './host-paths.ts';
@@ -21,33 +22,12 @@ const PROTECTED_IN_HOME = {
     ...['.config/autostart', '.config/systemd', '.config/environment.d', '.config/fish', '.config/git', '.config/nvim'],
     ...['.config/plasma-workspace', 'Library/LaunchAgents'],
   ],
-  files: [
-    ...['.bashrc', '.bash_profile', '.bash_login', '.bash_logout', '.bash_aliases', '.profile', '.inputrc', '.npmrc'],
-    ...['.zshrc', '.zshenv', '.zprofile', '.zlogin', '.zlogout', '.xprofile', '.xsession', '.xsessionrc', '.xinitrc'],
-    ...[
-      '.pam_environment',
-      '.gitconfig',
-      '.vimrc',
-      '.exrc',
-      '.emacs',
-      '.tmux.conf',
-      '.screenrc',
-      '.gdbinit',
-      '.lldbinit',
-    ],
-    ...[
-      '.wgetrc',
-      '.curlrc',
-      '.irbrc',
-      '.pryrc',
-      '.pythonrc',
-      '.Rprofile',
-      '.hushlogin',
-      '.kshrc',
-      '.cshrc',
-      '.tcshrc',
-    ],
-  ],
+  files: splitWords(`
+    .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .inputrc .npmrc .zshrc .zshenv .zprofile
+    .zlogin .zlogout .xprofile .xsession .xsessionrc .xinitrc .pam_environment .gitconfig .vimrc .exrc .emacs
+    .tmux.conf .screenrc .gdbinit .lldbinit .wgetrc .curlrc .irbrc .pryrc .pythonrc .Rprofile .hushlogin .kshrc
+    .cshrc .tcshrc
+  `),
 } as const;
 
 /** Files in the git folder of a linked worktree. */

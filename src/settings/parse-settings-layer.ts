@@ -2,7 +2,7 @@ import { findNodeAtLocation, getNodeValue, type ParseError, parseTree, printPars
 import { PERMISSION_MODES } from '../contracts/permission.ts';
 import type { Settings, SettingsLayer, SettingsProblem, SettingsSource } from '../contracts/settings.ts';
 import { isJsonRecord } from '../lib/json.ts';
-import { getLineNumber } from '../lib/text/lines.ts';
+import { getLineNumber, splitWords } from '../lib/text/lines.ts';
 import { dropInvalidSettings } from './drop-invalid-settings.ts';
 
 /** The valid part of a settings file, and problems about the rest. */
@@ -144,18 +144,10 @@ const NETWORK_KEYS = [
   'allowAllUnixSockets',
   'allowLocalBinding',
 ];
-const UNUSED_SANDBOX_KEYS = [
-  'allowUnsandboxedCommands',
-  'excludedCommands',
-  'enableWeakerNestedSandbox',
-  'enableWeakerNetworkIsolation',
-  'ignoreViolations',
-  'ripgrep',
-  'bwrapPath',
-  'socatPath',
-  'allowAppleEvents',
-  'enabledPlatforms',
-];
+const UNUSED_SANDBOX_KEYS = splitWords(`
+  allowUnsandboxedCommands excludedCommands enableWeakerNestedSandbox enableWeakerNetworkIsolation
+  ignoreViolations ripgrep bwrapPath socatPath allowAppleEvents enabledPlatforms
+`);
 
 /** Adapts a settings file of Claude Code: renames its keys and removes those that ouro does not use. */
 function adaptClaudeSettings(value: unknown): AdaptedSettings {

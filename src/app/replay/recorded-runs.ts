@@ -4,6 +4,7 @@ import type { AssistantBlock, Message, ToolResultBlock, UserMessage } from '../.
 import { MODEL_FAILURE_KINDS, type ModelFailure } from '../../contracts/model.ts';
 import { type ExcludedContent, NO_EXCLUDED_CONTENT } from '../../contracts/query.ts';
 import type { SessionRecord } from '../../contracts/session.ts';
+import { splitWords } from '../../lib/text/lines.ts';
 import type { RequestDigest } from '../../session/request-digest.ts';
 import type { RecordedRequestHead } from '../../session/request-head.ts';
 import { findIdenticalBuild, rebuildRequests } from './rebuild-requests.ts';
@@ -110,16 +111,9 @@ const EMPTY_STEP = {
 } as const;
 
 /** Ends that the loop reached by itself. Others came from outside, at a moment that is not recorded. */
-const OWN_ENDS = [
-  'completed',
-  'stop_hook_prevented',
-  'max_turns',
-  'max_output_tokens',
-  'prompt_too_long',
-  'image_error',
-  'refusal',
-  'api_error',
-];
+const OWN_ENDS = splitWords(
+  'completed stop_hook_prevented max_turns max_output_tokens prompt_too_long image_error refusal api_error',
+);
 
 function selectOwnEnd(terminal: RecordedRun['end']): RecordedRun['end'] {
   return terminal !== undefined && OWN_ENDS.includes(terminal.reason) ? terminal : undefined;

@@ -7,6 +7,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../contracts/j
 import { ignoreMissingFile } from '../../lib/errors.ts';
 import { isPathBelow } from '../../lib/files/path-style.ts';
 import { readRegularFile } from '../../lib/files/read-regular-file.ts';
+import { splitWords } from '../../lib/text/lines.ts';
 import { parseLanguageServers } from './parse-language-servers.ts';
 import {
   convertPluginUserConfig,
@@ -58,18 +59,7 @@ const COMPONENT_KEYS: readonly string[] = [
 const omitKeys = (value: object, keys: readonly string[]) =>
   Object.fromEntries(Object.entries(value).filter(([key]) => !keys.includes(key)));
 
-const INFORMATIVE_KEYS = [
-  'author',
-  'homepage',
-  'repository',
-  'license',
-  'keywords',
-  'category',
-  'tags',
-  '$schema',
-  'strict',
-  'source',
-];
+const INFORMATIVE_KEYS = splitWords('$schema author homepage repository license keywords category tags strict source');
 const listKnownKeys = (): readonly string[] => [...Object.keys(manifestSchema.unwrap().shape), ...INFORMATIVE_KEYS];
 /** Files of a plugin that only other assistants use. */
 const UNSUPPORTED_FILES = ['settings.json'];

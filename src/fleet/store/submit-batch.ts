@@ -1,4 +1,5 @@
 import type { NewBatch, NewBatchTask } from '../../contracts/fleet.ts';
+import { splitWords } from '../../lib/text/lines.ts';
 import { addRateLimitLane } from './claim-task.ts';
 import { insertRowsIfAbsent, type SqlDatabase, type SqlTransaction } from './database.ts';
 
@@ -21,20 +22,7 @@ export async function insertBatch(
   await insertRowsIfAbsent(
     tx,
     'fleet_batches',
-    [
-      'id',
-      'name',
-      'state',
-      'priority',
-      'limit_each',
-      'limit_all',
-      'attempts',
-      'at_once',
-      'collect',
-      'created_ms',
-      'version',
-      'submitted',
-    ],
+    splitWords('id name state priority limit_each limit_all attempts at_once collect created_ms version submitted'),
     [
       [
         id,
@@ -71,16 +59,4 @@ export async function insertBatch(
   return { added: added.length, known: tasks.length - added.length };
 }
 
-const TASK_COLUMNS = [
-  'batch',
-  'task_key',
-  'seq',
-  'title',
-  'kind',
-  'lane',
-  'priority',
-  'spec',
-  'signature',
-  'state',
-  'tries',
-];
+const TASK_COLUMNS = splitWords('batch task_key seq title kind lane priority spec signature state tries');

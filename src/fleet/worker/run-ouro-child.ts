@@ -8,6 +8,7 @@ import type { Environment } from '../../contracts/environment.ts';
 import type { BatchTaskSpec, MicroDollars } from '../../contracts/fleet.ts';
 import { getProcessIdentity, getProcessState } from '../../lib/processes/process-info.ts';
 import { signalProcessGroup } from '../../lib/processes/process-tree.ts';
+import { splitWords } from '../../lib/text/lines.ts';
 import {
   applyChildOutputLine,
   type ChildRunProgress,
@@ -166,18 +167,9 @@ export async function killLeftoverTaskProcess(file: string): Promise<void> {
 }
 
 /** The variables that every program gets. */
-const BASE_VARIABLES = [
-  'PATH',
-  'HOME',
-  'LANG',
-  'LC_ALL',
-  'LC_CTYPE',
-  'TZ',
-  'TMPDIR',
-  'SSL_CERT_FILE',
-  'NODE_EXTRA_CA_CERTS',
-  'IS_SANDBOX',
-];
+const BASE_VARIABLES = splitWords(
+  'PATH HOME LANG LC_ALL LC_CTYPE TZ TMPDIR SSL_CERT_FILE NODE_EXTRA_CA_CERTS IS_SANDBOX',
+);
 /** The variables that configure ouro and its provider. ouro does not pass its keys on to its own children. */
 const OURO_VARIABLES =
   /^(?:ANTHROPIC_|OPENAI_|OURO_|OLLAMA_|AWS_|GOOGLE_|VERTEX_|BUN_|HTTPS?_PROXY$|NO_PROXY$|ALL_PROXY$|https?_proxy$|no_proxy$)/;

@@ -17,6 +17,9 @@ export function splitLines(text: string): string[] {
   return lines;
 }
 
+/** Splits a text into words: long lists of names are easier to read as a text. */
+export const splitWords = (text: string): readonly string[] => text.split(/\s+/).filter((word) => word !== '');
+
 /** Returns the 1-based line number of an offset. */
 export function getLineNumber(text: string, offset: number): number {
   return countNewlines(text.slice(0, offset)) + 1;

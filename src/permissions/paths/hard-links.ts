@@ -1,6 +1,7 @@
 import { join } from 'node:path/posix';
 import type { Policy } from '../../contracts/permission.ts';
 import { createLazy } from '../../lib/memoize.ts';
+import { splitWords } from '../../lib/text/lines.ts';
 import type { PermissionFs } from '../permission-fs.ts';
 import type { ResolvedPath } from '../resolve-path.ts';
 import { listRuleGlobs } from '../rules/path-rules.ts';
@@ -9,17 +10,9 @@ import { createScannedPath, scanFolder } from './folder-scan.ts';
 import { listSecretPaths } from './secret-paths.ts';
 
 /** Folders of dependencies and repositories, where hard links are common and lead to no secrets. */
-export const DEPENDENCY_FOLDERS: ReadonlySet<string> = new Set([
-  'node_modules',
-  '.pnpm-store',
-  '.yarn',
-  'vendor',
-  '.venv',
-  'target',
-  '.git',
-  '.hg',
-  '.jj',
-]);
+export const DEPENDENCY_FOLDERS: ReadonlySet<string> = new Set(
+  splitWords('node_modules .pnpm-store .yarn vendor .venv target .git .hg .jj'),
+);
 
 /** Hard links of a file that rules or secret names may match; `short` if the search was cut off. */
 export type HardLinkSearchResult = { readonly paths: readonly ResolvedPath[]; readonly search: 'whole' | 'short' };

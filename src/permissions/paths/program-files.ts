@@ -1,63 +1,18 @@
-const parseNames = (text: string) => new Set(text.split(/\s+/).filter((name) => name !== ''));
+import { splitWords } from '../../lib/text/lines.ts';
+
+const parseNames = (text: string) => new Set(splitWords(text));
 
 /** Folders whose files decide which programs run; writing there asks in every mode. */
-export const PROTECTED_FOLDERS: readonly string[] = [
-  '.git',
-  '.vscode',
-  '.idea',
-  '.husky',
-  '.claude',
-  '.ouro',
-  '.agents',
-  '.cursor',
-  '.codex',
-  '.ssh',
-  '.aws',
-  '.gnupg',
-  '.kube',
-];
+export const PROTECTED_FOLDERS: readonly string[] = splitWords(
+  '.git .vscode .idea .husky .claude .ouro .agents .cursor .codex .ssh .aws .gnupg .kube',
+);
 /** Files that decide which programs run; writing them asks in every mode. */
-export const PROTECTED_FILES: readonly string[] = [
-  '.gitmodules',
-  '.gitconfig',
-  '.gitattributes',
-  '.mcp.json',
-  '.envrc',
-  '.npmrc',
-  '.pnpmrc',
-  '.ripgreprc',
-  '.netrc',
-  '.pypirc',
-  '.bashrc',
-  '.bash_profile',
-  '.bash_login',
-  '.bash_logout',
-  '.bash_aliases',
-  '.profile',
-  '.zshrc',
-  '.zshenv',
-  '.zprofile',
-  '.zlogin',
-  '.zlogout',
-  '.kshrc',
-  '.inputrc',
-  '.vimrc',
-  '.exrc',
-  '.nvimrc',
-  '.tmux.conf',
-  '.screenrc',
-  '.xinitrc',
-  '.xprofile',
-  '.login',
-  '.cshrc',
-  '.tcshrc',
-  '.bunfig.toml',
-  'bunfig.toml',
-  '.yarnrc',
-  '.yarnrc.yml',
-  '.yarnrc.yaml',
-  '.pre-commit-config.yaml',
-];
+export const PROTECTED_FILES: readonly string[] = splitWords(`
+  .gitmodules .gitconfig .gitattributes .mcp.json .envrc .npmrc .pnpmrc .ripgreprc .netrc .pypirc .bashrc
+  .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout .kshrc
+  .inputrc .vimrc .exrc .nvimrc .tmux.conf .screenrc .xinitrc .xprofile .login .cshrc .tcshrc .bunfig.toml
+  bunfig.toml .yarnrc .yarnrc.yml .yarnrc.yaml .pre-commit-config.yaml
+`);
 /** Folders whose files are run or followed by builds, hooks, package managers and other assistants. */
 export const AUTO_RUN_FOLDERS = parseNames(`
   .github .gitlab .circleci .buildkite .woodpecker .forgejo .gitea .teamcity .azure-pipelines .pipelines .tekton .drone

@@ -1,5 +1,6 @@
 import { basename } from 'node:path/posix';
 import type { Policy } from '../../contracts/permission.ts';
+import { splitWords } from '../../lib/text/lines.ts';
 import { isPathInside, normalizePathCase, type ResolvedPath } from '../resolve-path.ts';
 import { createGlobSegmentTest } from './folder-scan.ts';
 import {
@@ -10,45 +11,17 @@ import {
   PROTECTED_FOLDERS,
 } from './program-files.ts';
 
-const HOME_FOLDERS = [
-  '.config',
-  '.ssh',
-  '.aws',
-  '.gnupg',
-  '.kube',
-  '.docker',
-  '.local/bin',
-  '.local/share/systemd',
-  'bin',
-  'Library/LaunchAgents',
-  'AppData/Roaming',
-  'AppData/Local/Microsoft',
-  'Documents/PowerShell',
-  'Documents/WindowsPowerShell',
-];
+const HOME_FOLDERS = splitWords(`
+  .config .ssh .aws .gnupg .kube .docker .local/bin .local/share/systemd bin Library/LaunchAgents AppData/Roaming
+  AppData/Local/Microsoft Documents/PowerShell Documents/WindowsPowerShell
+`);
 const SYSTEM_FOLDERS = [
-  '/etc',
-  '/bin',
-  '/sbin',
-  '/usr',
-  '/lib',
-  '/lib64',
-  '/boot',
-  '/dev',
-  '/proc',
-  '/sys',
-  '/var/spool/cron',
-  '/var/spool/at',
-  '/opt',
-  '/nix/store',
-  '/Library',
-  '/System',
-  '/private/etc',
-  '/root/.ssh',
-  '/c/Windows',
+  ...splitWords(`
+    /etc /bin /sbin /usr /lib /lib64 /boot /dev /proc /sys /var/spool/cron /var/spool/at /opt /nix/store /Library
+    /System /private/etc /root/.ssh /c/Windows /c/ProgramData
+  `),
   '/c/Program Files',
   '/c/Program Files (x86)',
-  '/c/ProgramData',
 ];
 const HARMLESS_DEVICES = ['/dev/null', '/dev/stdout', '/dev/stderr', '/dev/tty', '/dev/fd/1', '/dev/fd/2'];
 

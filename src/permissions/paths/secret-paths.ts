@@ -1,205 +1,50 @@
 import type { Policy } from '../../contracts/permission.ts';
+import { splitWords } from '../../lib/text/lines.ts';
 import { isPathInside, normalizePathCase, type ResolvedPath } from '../resolve-path.ts';
 import { PROCESS_SECRET_FILES, PROCESS_SECRET_REASON, stripIgnoredNameSuffix } from './protected-paths.ts';
 
 /** Beginnings and endings of example files that hold no secrets. */
 const EXAMPLE_START = /^(?:example|sample|template|dist|defaults?)[._-]/;
 const EXAMPLE_ENDING = /[._-](example|sample|template|dist|defaults?)$/;
-const SECRET_FILES = [
-  '.netrc',
-  '_netrc',
-  '.npmrc',
-  '.pypirc',
-  '.git-credentials',
-  '.pgpass',
-  '.my.cnf',
-  '.htpasswd',
-  '.dockercfg',
-  '.vault-token',
-  'credentials.json',
-  '.envrc',
-  'kubeconfig',
-  '.s3cfg',
-  '.boto',
-  '.mylogin.cnf',
-  '.databrickscfg',
-  '.credentials.json',
-  'oauth_creds.json',
-  '.claude.json',
-  '.password-store',
-  '.dockerconfigjson',
-  '.dev.vars',
-  '.secrets',
-  '.authinfo',
-  '.msmtprc',
-  '.passwd-s3fs',
-  '.cdsapirc',
-  'kaggle.json',
-  'rclone.conf',
-  'client_secret.json',
-  'service-account.json',
-  'service_account.json',
-  'serviceaccount.json',
-  'serviceaccountkey.json',
-  'secrets.json',
-  'secrets.yml',
-  'secrets.yaml',
-  'secrets.toml',
-  'secrets.env',
-  'secret.json',
-  'secret.yml',
-  'secret.yaml',
-  'credentials.yml',
-  'credentials.yaml',
-  'credentials.toml',
-  'credentials.ini',
-  'credentials.csv',
-  'credentials',
-  'client_secrets.json',
-  'gcp-key.json',
-  'gcloud-key.json',
-  'firebase-key.json',
-  'auth.json',
-  'local.settings.json',
-  'wp-config.php',
-  '.terraformrc',
-  'terraform.rc',
-  '.pgservicerc',
-  '.curlrc',
-  '.wgetrc',
-  '.fetchmailrc',
-  '.mbsyncrc',
-  '.offlineimaprc',
-  '.rediscli_auth',
-  '.snyk-token',
-  '.vercel-token',
-  'api_keys.json',
-  'apikeys.json',
-  'tokens.json',
-  'token.json',
-  '.token',
-  'vault-password',
-  '.vault_pass',
-  '.vault-pass',
-  'vault_pass.txt',
-];
+const SECRET_FILES = splitWords(`
+  .netrc _netrc .npmrc .pypirc .git-credentials .pgpass .my.cnf .htpasswd .dockercfg .vault-token credentials.json
+  .envrc kubeconfig .s3cfg .boto .mylogin.cnf .databrickscfg .credentials.json oauth_creds.json .claude.json
+  .password-store .dockerconfigjson .dev.vars .secrets .authinfo .msmtprc .passwd-s3fs .cdsapirc kaggle.json
+  rclone.conf client_secret.json service-account.json service_account.json serviceaccount.json
+  serviceaccountkey.json secrets.json secrets.yml secrets.yaml secrets.toml secrets.env secret.json secret.yml
+  secret.yaml credentials.yml credentials.yaml credentials.toml credentials.ini credentials.csv credentials
+  client_secrets.json gcp-key.json gcloud-key.json firebase-key.json auth.json local.settings.json wp-config.php
+  .terraformrc terraform.rc .pgservicerc .curlrc .wgetrc .fetchmailrc .mbsyncrc .offlineimaprc .rediscli_auth
+  .snyk-token .vercel-token api_keys.json apikeys.json tokens.json token.json .token vault-password .vault_pass
+  .vault-pass vault_pass.txt
+`);
 /** Paths of secrets below the home folder. */
 const SECRET_HOME_PATHS = [
-  '.ssh',
-  '.aws',
-  '.azure',
-  '.kube',
-  '.gnupg',
-  '.docker/config.json',
-  '.config/gcloud',
-  '.config/gh',
-  '.config/hub',
-  '.terraform.d',
-  '.oci',
-  '.claude.json',
-  '.codex/auth.json',
-  '.gemini',
-  '.qwen',
-  '.config/github-copilot',
-  '.config/anthropic',
-  '.config/op',
-  '.config/rclone',
-  '.config/doctl',
-  '.config/heroku',
-  '.config/stripe',
-  '.config/solana',
-  '.config/age',
-  '.config/sops',
-  '.config/google-chrome',
-  '.config/chromium',
-  '.mozilla',
-  '.local/share/keyrings',
-  '.local/share/opencode/auth.json',
-  '.password-store',
-  '.pulumi',
-  '.fly',
-  '.snowsql',
-  '.electrum',
-  '.ethereum',
-  '.bitcoin',
-  '.subversion/auth',
-  '.m2/settings.xml',
-  '.m2/settings-security.xml',
-  '.gradle/gradle.properties',
-  '.cargo/credentials',
-  '.cargo/credentials.toml',
-  '.composer/auth.json',
-  '.gem/credentials',
-  'Library/Keychains',
-  '.authinfo',
-  '.authinfo.gpg',
-  '.aliyun',
-  '.bluemix',
-  '.cache/huggingface/token',
-  '.huggingface',
-  '.cdsapirc',
-  '.config/1Password',
+  ...splitWords(`
+    .ssh .aws .azure .kube .gnupg .docker/config.json .config/gcloud .config/gh .config/hub .terraform.d .oci
+    .claude.json .codex/auth.json .gemini .qwen .config/github-copilot .config/anthropic .config/op .config/rclone
+    .config/doctl .config/heroku .config/stripe .config/solana .config/age .config/sops .config/google-chrome
+    .config/chromium .mozilla .local/share/keyrings .local/share/opencode/auth.json .password-store .pulumi .fly
+    .snowsql .electrum .ethereum .bitcoin .subversion/auth .m2/settings.xml .m2/settings-security.xml
+    .gradle/gradle.properties .cargo/credentials .cargo/credentials.toml .composer/auth.json .gem/credentials
+    Library/Keychains .authinfo .authinfo.gpg .aliyun .bluemix .cache/huggingface/token .huggingface .cdsapirc
+    .config/1Password .config/BraveSoftware .config/configstore .config/glab-cli .config/hcloud
+    .config/microsoft-edge .config/netlify .config/ngrok .config/opera .config/pypoetry/auth.toml .config/scw
+    .config/vercel .config/vivaldi .config/.wrangler .wrangler .config/containers/auth.json .dbshell .histfile
+    .irb_history .ivy2/.credentials .sbt/.credentials .kaggle .ksh_history .sh_history .lesshst
+    .local/share/com.vercel.cli .local/share/fish/fish_history .local/share/kwalletd .mc/config.json .msmtprc
+    .ngrok2 .nuget/NuGet/NuGet.Config .passwd-s3fs .railway .rediscli_history .sqlite_history .supabase .thunderbird
+    .tccli .viminfo .vultr-cli.yaml .bash_history .zsh_history .python_history .node_repl_history .psql_history
+    .mysql_history AppData/Local/BraveSoftware AppData/Local/Microsoft/Credentials AppData/Roaming/1Password
+    AppData/Roaming/Code/User/globalStorage AppData/Roaming/Microsoft/Credentials AppData/Roaming/Microsoft/Protect
+    AppData/Roaming/Microsoft/Windows/PowerShell/PSReadLine AppData/Roaming/Mozilla AppData/Roaming/gcloud
+    AppData/Roaming/gnupg
+  `),
   '.config/Bitwarden CLI',
-  '.config/BraveSoftware',
-  '.config/configstore',
-  '.config/glab-cli',
-  '.config/hcloud',
-  '.config/microsoft-edge',
-  '.config/netlify',
-  '.config/ngrok',
-  '.config/opera',
-  '.config/pypoetry/auth.toml',
-  '.config/scw',
-  '.config/vercel',
-  '.config/vivaldi',
-  '.config/.wrangler',
-  '.wrangler',
-  '.config/containers/auth.json',
-  '.dbshell',
-  '.histfile',
-  '.irb_history',
-  '.ivy2/.credentials',
-  '.sbt/.credentials',
-  '.kaggle',
-  '.ksh_history',
-  '.sh_history',
-  '.lesshst',
-  '.local/share/com.vercel.cli',
-  '.local/share/fish/fish_history',
-  '.local/share/kwalletd',
-  '.mc/config.json',
-  '.msmtprc',
-  '.ngrok2',
-  '.nuget/NuGet/NuGet.Config',
-  '.passwd-s3fs',
-  '.railway',
-  '.rediscli_history',
-  '.sqlite_history',
-  '.supabase',
-  '.thunderbird',
-  '.tccli',
-  '.viminfo',
-  '.vultr-cli.yaml',
-  '.bash_history',
-  '.zsh_history',
-  '.python_history',
-  '.node_repl_history',
-  '.psql_history',
-  '.mysql_history',
-  'AppData/Local/BraveSoftware',
   'AppData/Local/Google/Chrome/User Data',
-  'AppData/Local/Microsoft/Credentials',
   'AppData/Local/Microsoft/Edge/User Data',
-  'AppData/Roaming/1Password',
   'AppData/Roaming/Bitwarden CLI',
-  'AppData/Roaming/Code/User/globalStorage',
   'AppData/Roaming/GitHub CLI',
-  'AppData/Roaming/Microsoft/Credentials',
-  'AppData/Roaming/Microsoft/Protect',
-  'AppData/Roaming/Microsoft/Windows/PowerShell/PSReadLine',
-  'AppData/Roaming/Mozilla',
-  'AppData/Roaming/gcloud',
-  'AppData/Roaming/gnupg',
 ];
 
 /** Returns the paths in the home folder that hold credentials. */
@@ -260,21 +105,11 @@ function findSecretName(path: string, homeRelative: string): string | undefined 
 }
 
 /** Globs for `.env` files that are no examples. */
-const ENV_GLOBS = [
-  '.env',
-  '.env.[!dest]*',
-  '.env.d[!ei]*',
-  '.env.e[!x]*',
-  '.env.s[!a]*',
-  '.env.t[!e]*',
-  '.env.te[!m]*',
-  '.env[_-][!dest]*',
-  'service-account*.json',
-  'service_account*.json',
-  'serviceaccount*.json',
-  'firebase-adminsdk*.json',
-  '*-firebase-adminsdk-*.json',
-];
+const ENV_GLOBS = splitWords(`
+  .env .env.[!dest]* .env.d[!ei]* .env.e[!x]* .env.s[!a]* .env.t[!e]* .env.te[!m]* .env[_-][!dest]*
+  service-account*.json service_account*.json serviceaccount*.json firebase-adminsdk*.json
+  *-firebase-adminsdk-*.json
+`);
 const KEY_FILE_GLOBS =
   'pem|key|p12|pfx|jks|keystore|kdbx|asc|p8|ppk|jceks|bks|tfstate|keyring|keychain|keychain-db|kubeconfig|tfstate.backup|ovpn|tfvars|tfvars.json|kdb|wallet|gpgkey|agekey|mobileprovision|env'
     .split('|')

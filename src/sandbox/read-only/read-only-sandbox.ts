@@ -6,6 +6,7 @@ import type { BlockedEffect } from '../../contracts/permission.ts';
 import { ToolFailure } from '../../contracts/tool.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import type { MountHealth } from '../../lib/files/mount-health.ts';
+import { splitWords } from '../../lib/text/lines.ts';
 import { isPathInside } from '../../permissions/resolve-path.ts';
 import { findSandboxProgram } from '../backend.ts';
 import { getPathKind, resolveAllLinks } from '../host-paths.ts';
@@ -154,23 +155,9 @@ function buildReadOnlyBwrapArgs(plan: ReadOnlySandboxPlan, tools: ReadOnlyTools)
   const uncovered = visible.filter((path) => ['/tmp', ...outer].some((folder) => isPathInside(path, folder)));
   return [
     ...[tools.program, '--seccomp', '4'],
-    ...[
-      '--ro-bind',
-      '/',
-      '/',
-      '--dev',
-      '/dev',
-      '--remount-ro',
-      '/dev',
-      '--tmpfs',
-      '/dev/shm',
-      '--proc',
-      '/proc',
-      '--remount-ro',
-      '/proc',
-      '--tmpfs',
-      '/tmp',
-    ],
+    ...splitWords(
+      '--ro-bind / / --dev /dev --remount-ro /dev --tmpfs /dev/shm --proc /proc --remount-ro /proc --tmpfs /tmp',
+    ),
     ...['--unshare-net', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--die-with-parent', '--new-session'],
     ...['--cap-drop', 'ALL'],
     ...(isPathInside(home, '/tmp') ? show(home) : []),

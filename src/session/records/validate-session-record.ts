@@ -8,6 +8,7 @@ import type {
 } from '../../contracts/message.ts';
 import { SESSION_SCHEMA_VERSION, type SessionRecord } from '../../contracts/session.ts';
 import { isJsonRecord, isNestedDeeperThan, MAX_JSON_DEPTH } from '../../lib/json.ts';
+import { splitWords } from '../../lib/text/lines.ts';
 import { areReadableSettings } from './session-settings.ts';
 import { isCheckpointEntry, repairCheckpointEntry } from './validate-checkpoint.ts';
 
@@ -172,20 +173,9 @@ function isMessage(value: unknown): value is Message {
   return value.role === 'assistant' && typeof value.model === 'string' && value.blocks.every(isAssistantBlock);
 }
 
-const ORIGINS = [
-  'prompt',
-  'steer',
-  'follow_up',
-  'results',
-  'attachment',
-  'hook',
-  'nudge',
-  'resume',
-  'interrupt',
-  'summary',
-  'shell',
-  'background',
-];
+const ORIGINS = splitWords(
+  'prompt steer follow_up results attachment hook nudge resume interrupt summary shell background',
+);
 
 /** Returns whether a value names the origin of a user message. */
 function isUserOrigin(value: unknown): boolean {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { type CallContext, ToolFailure, type ToolOutcome } from '../../contracts/tool.ts';
 import { CALL_MARKER } from '../../lib/processes/process-tree.ts';
+import { splitWords } from '../../lib/text/lines.ts';
 import { analyzeShell } from '../../permissions/shell/analyze.ts';
 import type { ReadOnlySandboxRun } from '../../sandbox/read-only/read-only-sandbox.ts';
 import type { ReadOnlySandboxCommand } from '../../sandbox/read-only/read-only-sandbox-plan.ts';
@@ -208,20 +209,10 @@ timeout is in milliseconds (default ${timeoutMs}, at most ${maxTimeoutMs}). Serv
 }
 
 /** Variables that change how bash parses a command or make a program read another file first. */
-const UNSAFE_VARIABLES = [
-  'BASH_ENV',
-  'ENV',
-  'CDPATH',
-  'IFS',
-  'PS4',
-  'PROMPT_COMMAND',
-  'SHELLOPTS',
-  'BASHOPTS',
-  'GLOBIGNORE',
-  'POSIXLY_CORRECT',
-  'RIPGREP_CONFIG_PATH',
-  'GREP_OPTIONS',
-];
+const UNSAFE_VARIABLES = splitWords(`
+  BASH_ENV ENV CDPATH IFS PS4 PROMPT_COMMAND SHELLOPTS BASHOPTS GLOBIGNORE POSIXLY_CORRECT RIPGREP_CONFIG_PATH
+  GREP_OPTIONS
+`);
 
 /** API keys of ouro; never passed to commands. */
 const API_KEY_VARIABLES = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'OURO_API_KEY'];

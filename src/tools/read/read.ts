@@ -6,6 +6,7 @@ import { CHARS_PER_TOKEN } from '../../contracts/model.ts';
 import { type Tool, ToolFailure, type ToolOutcome } from '../../contracts/tool.ts';
 import { decodeText } from '../../lib/files/text-encoding.ts';
 import { formatBytes, formatCount } from '../../lib/text/format.ts';
+import { splitWords } from '../../lib/text/lines.ts';
 import { buildTool } from '../build-tool.ts';
 import { readFileWithEditor } from '../files/editor-files.ts';
 import type { FileReadState } from '../files/file-read-state.ts';
@@ -69,18 +70,7 @@ export const readTraits: BuiltInToolTraits = defineToolTraits({
   forms: {
     example: 'Read{file_path:"src/a.ts", offset:120, limit:60}',
     names: [
-      ...[
-        'read_file',
-        'read_text_file',
-        'view',
-        'view_file',
-        'open_file',
-        'open',
-        'fs_read',
-        'cat',
-        'view_image',
-        'notebook_read',
-      ],
+      ...splitWords('read_file read_text_file view view_file open_file open fs_read cat view_image notebook_read'),
       ...['ls', 'list', 'list_dir', 'list_directory', 'list_files', ...listTextEditorCallForms('view')],
     ],
     synonyms: {

@@ -1,3 +1,4 @@
+import { splitWords } from '../../../lib/text/lines.ts';
 import type { ShellArgument } from '../parse/shell-words.ts';
 import { getExactProgramFacts, isVersionQuery } from '../programs/find-program-facts.ts';
 import {
@@ -9,7 +10,6 @@ import {
   type Refusal,
   refuse,
   refuseUnlisted,
-  splitWords,
 } from '../programs/program-facts.ts';
 import { createFindFilter, type ParsedSearchOption, type SearchFileFilter } from '../programs/search-filters.ts';
 

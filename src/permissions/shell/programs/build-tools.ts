@@ -1,10 +1,10 @@
+import { splitWords } from '../../../lib/text/lines.ts';
 import {
   defineProgramFacts,
   type NearbyFile,
   type ProgramFacts,
   type ProgramFactsByName,
   refuse,
-  splitWords,
 } from './program-facts.ts';
 import { analyzeTscCommand } from './read-only-grammars.ts';
 

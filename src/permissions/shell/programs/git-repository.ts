@@ -1,8 +1,8 @@
 import { dirname, join } from 'node:path/posix';
 import { type GitConfigEntry, parseGitConfig } from '../../../lib/text/git-config.ts';
+import { splitWords } from '../../../lib/text/lines.ts';
 import type { PermissionFs } from '../../permission-fs.ts';
 import { type ResolvedPath, resolvePath } from '../../resolve-path.ts';
-import { splitWords } from './program-facts.ts';
 
 /** The result of the check, with the reason if git must not run without approval. */
 type GitRepositoryCheck = { readonly ok: true } | { readonly ok: false; readonly reason: string };

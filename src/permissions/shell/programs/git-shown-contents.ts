@@ -1,16 +1,9 @@
+import { splitWords } from '../../../lib/text/lines.ts';
+
 /** The contents a git command prints: of tracked files or any commit, limited to some paths. */
 export type GitShownContents = { readonly source: 'tracked' | 'history'; readonly paths: readonly string[] };
 
-const VALUE_OPTIONS = [
-  '-C',
-  '-c',
-  '--git-dir',
-  '--work-tree',
-  '--namespace',
-  '--exec-path',
-  '--config-env',
-  '--attr-source',
-];
+const VALUE_OPTIONS = splitWords('-C -c --git-dir --work-tree --namespace --exec-path --config-env --attr-source');
 const PATCH_OPTION =
   /^(?:-p|-u|--patch.*|-U\d*|--unified(?:=.*)?|-c|--cc|-m|-W|--function-context|--word-diff.*|--color-words.*|--binary|-L.*|--remerge-diff|--dd|--diff-merges=.*)$/;
 const SUMMARY_OPTION =

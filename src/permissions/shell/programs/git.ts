@@ -1,3 +1,4 @@
+import { splitWords } from '../../../lib/text/lines.ts';
 import type { ShellArgument } from '../parse/shell-words.ts';
 import { findGitShownContents } from './git-shown-contents.ts';
 import {
@@ -7,7 +8,6 @@ import {
   type ReadOnlyAnalysis,
   refuse,
   refuseUnlisted,
-  splitWords,
 } from './program-facts.ts';
 
 /** Facts about git, of which some sub-commands are read-only. */

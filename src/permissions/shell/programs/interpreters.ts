@@ -1,3 +1,4 @@
+import { splitWords } from '../../../lib/text/lines.ts';
 import { defineProgramFacts, type ProgramFacts, type ProgramFactsByName } from './program-facts.ts';
 import { analyzeAwkCommand, analyzeNodeCommand, createSyntaxCheckAnalyzer } from './read-only-grammars.ts';
 
@@ -85,18 +86,9 @@ export const INTERPRETERS: ProgramFactsByName = {
     ...INTERPRETER,
     suggest: 2,
     exactSubcommands: ['run', 'package'],
-    riskyOptions: [
-      '-Xswiftc',
-      '-Xlinker',
-      '-Xcc',
-      '-Xcxx',
-      '--package-path',
-      '--build-path',
-      '--scratch-path',
-      '--toolchain',
-      '--sdk',
-      '--destination',
-    ],
+    riskyOptions: splitWords(
+      '-Xswiftc -Xlinker -Xcc -Xcxx --package-path --build-path --scratch-path --toolchain --sdk --destination',
+    ),
   },
   ...defineProgramFacts(
     'swipl gprolog yap prolog gforth pforth factor nim gst squeak rebol rexx regina wren neko',

@@ -1,3 +1,4 @@
+import { splitWords } from '../../../lib/text/lines.ts';
 import type { ShellArgument } from '../parse/shell-words.ts';
 import type { findGitShownContents } from './git-shown-contents.ts';
 import type { ParsedSearchOption, SearchFileFilter } from './search-filters.ts';
@@ -227,9 +228,6 @@ export type ProgramFlags = {
   /** The folder it reads if it gets no path. */
   readonly defaultPath?: 'cwd' | 'home';
 };
-
-/** Splits a list that is easier to read as one line. */
-export const splitWords = (text: string): readonly string[] => text.split(' ').filter((word) => word !== '');
 
 /** Gives several programs the same row. */
 export function defineProgramFacts(names: string, row: ProgramFacts): ProgramFactsByName {

@@ -1,12 +1,6 @@
+import { splitWords } from '../../../lib/text/lines.ts';
 import type { ShellArgument } from '../parse/shell-words.ts';
-import {
-  CURRENT_FOLDER,
-  READS_NOTHING,
-  type ReadOnlyAnalysis,
-  refuse,
-  refuseUnlisted,
-  splitWords,
-} from './program-facts.ts';
+import { CURRENT_FOLDER, READS_NOTHING, type ReadOnlyAnalysis, refuse, refuseUnlisted } from './program-facts.ts';
 import { isHarmlessSedScript, parseSedArgs } from './sed-script.ts';
 
 /** Refuses jq programs that read more than their input. */

@@ -1,5 +1,6 @@
+import { splitWords } from '../../../lib/text/lines.ts';
 import { INSTALLING_SUBCOMMANDS, PACKAGE_MANAGER_FACTS } from './build-tools.ts';
-import { defineProgramFacts, type ProgramFactsByName, splitWords } from './program-facts.ts';
+import { defineProgramFacts, type ProgramFactsByName } from './program-facts.ts';
 
 /** Options of `gh` that neither open a browser nor apply a filter, which could read the environment. */
 const VIEW_OPTION =
