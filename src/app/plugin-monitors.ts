@@ -7,17 +7,12 @@ import type { Core } from './core.ts';
 import type { Session } from './session/session.ts';
 
 /** The monitors of plugins, which run beside the session with the rights of hooks. */
-export type PluginMonitors = {
-  /** Starts the monitors that every session has and that do not run yet, and stops those of disabled plugins. */
-  readonly update: () => Promise<void>;
-  /** Starts the monitors that wait for the first use of this skill. */
-  readonly startForSkill: (skill: string) => Promise<void>;
-};
+export type PluginMonitors = ReturnType<typeof createPluginMonitors>;
 
 type MonitorDeps = { readonly session: Session; readonly shells: ShellRegistry };
 
 /** Creates the monitors of plugins. Without somebody who reads along there are none: a script asked for one answer. */
-export function createPluginMonitors(core: Core, { session, shells }: MonitorDeps): PluginMonitors {
+export function createPluginMonitors(core: Core, { session, shells }: MonitorDeps) {
   /** Ids of the shells, by monitor and version of the plugin; each is started once. */
   const started = new Map<string, Promise<string | undefined>>();
   const isEnabled = core.options.frontend === 'screen' || core.options.frontend === 'editor';
@@ -55,6 +50,7 @@ export function createPluginMonitors(core: Core, { session, shells }: MonitorDep
   }
 
   return {
+    /** Starts the monitors that every session has and that do not run yet, and stops those of disabled plugins. */
     async update() {
       const known = new Set(listMonitors().map(({ key }) => key));
       const removed = [...started].filter(([key]) => !known.has(key));
@@ -67,7 +63,8 @@ export function createPluginMonitors(core: Core, { session, shells }: MonitorDep
       );
       await startAll(({ skill }) => skill === undefined);
     },
-    startForSkill: (name) => startAll(({ skill }) => skill === name),
+    /** Starts the monitors that wait for the first use of this skill. */
+    startForSkill: (name: string) => startAll(({ skill }) => skill === name),
   };
 }
 

@@ -5,15 +5,8 @@ import { getErrorMessage } from '../lib/errors.ts';
 import { createFallbackModelInfo } from './default-deps.ts';
 import { toRequestMessages } from './request/build-model-request.ts';
 
-/** Dependencies that return a fallback instead of throwing, and the faults that were caught. */
-export type GuardedQueryDeps = {
-  readonly deps: QueryDeps;
-  /** Emits a notice for each fault since the last call. */
-  readonly emitFaults: () => Generator<AgentEvent, void>;
-};
-
-/** Wraps the callbacks of a query, so that their exceptions never reach the loop; each fault is reported once. */
-export function guardQueryDeps(deps: QueryDeps): GuardedQueryDeps {
+/** Wraps the callbacks of a query, so that they return a fallback instead of throwing; each fault is reported once. */
+export function guardQueryDeps(deps: QueryDeps) {
   const faults = createFaultLog();
   const { guardSync, guardAsync } = faults;
   const { selectModels, shouldStopAfterTurn, summarizeCalls, onWait } = deps;
@@ -38,7 +31,8 @@ export function guardQueryDeps(deps: QueryDeps): GuardedQueryDeps {
         shouldStopAfterTurn: guardSync('Asking whether to stop', shouldStopAfterTurn, returnFalse),
       }),
     },
-    *emitFaults() {
+    /** Emits a notice for each fault since the last call. */
+    *emitFaults(): Generator<AgentEvent, void> {
       for (const text of faults.takeAll()) yield { type: 'notice', level: 'warn', topic: 'fault', text };
     },
   };

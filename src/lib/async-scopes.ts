@@ -1,15 +1,9 @@
 import type { AsyncLocalStorage } from 'node:async_hooks';
 
-/** Tells whether the current code runs inside a scope that is still open. */
-export type AsyncScopes = {
-  open(): { run<Result>(work: () => Result): Result; close(): void };
-  isInside(): boolean;
-};
-
 type Scope = { isOpen: boolean };
 
 /** Creates a tracker of scopes: what `run` starts, without `AsyncLocalStorage` only what is synchronous. */
-export function createAsyncScopes(): AsyncScopes {
+export function createAsyncScopes() {
   const storage = createStorage();
   let current: Scope | undefined;
 
@@ -24,7 +18,7 @@ export function createAsyncScopes(): AsyncScopes {
   }
 
   return {
-    open() {
+    open(): { run<Result>(work: () => Result): Result; close(): void } {
       const scope: Scope = { isOpen: true };
       return {
         run: (work) => (storage === undefined ? runSynchronously(scope, work) : storage.run(scope, work)),
@@ -33,7 +27,7 @@ export function createAsyncScopes(): AsyncScopes {
         },
       };
     },
-    isInside: () => (storage === undefined ? current : storage.getStore())?.isOpen === true,
+    isInside: (): boolean => (storage === undefined ? current : storage.getStore())?.isOpen === true,
   };
 }
 

@@ -163,23 +163,16 @@ const HELPER_TIMEOUT_MS = 10_000;
 /** Lifetime of a cached key; helpers usually print short-lived keys. */
 const CACHE_TTL_MS = 5 * 60_000;
 
-/** An API key printed by a command. */
-type KeyHelper = {
-  /** Returns the key, running the command if none is cached. */
-  readonly getKey: () => Promise<string>;
-  /** Discards the cached key after it was rejected. */
-  readonly forget: () => void;
-};
-
 /** Creates a key helper for a command. A failing command throws a `KeyUnavailableError` with a message for the user. */
 export function createKeyHelper(
   command: string,
   variables: Readonly<Record<string, string>>,
   now: () => number,
   timeoutMs = HELPER_TIMEOUT_MS,
-): KeyHelper {
+) {
   let cached: { readonly key: string; readonly atMs: number } | undefined;
   const timeoutGuard = createTimeoutBackoff(now);
+  /** Returns the key, running the command if none is cached. */
   async function getKey(): Promise<string> {
     if (cached !== undefined && now() - cached.atMs < CACHE_TTL_MS) return cached.key;
     if (timeoutGuard.isPaused(command)) throw new KeyUnavailableError(`${FAILED}: it timed out and is not retried yet`);
@@ -192,6 +185,7 @@ export function createKeyHelper(
 
   return {
     getKey,
+    /** Discards the cached key after it was rejected. */
     forget() {
       cached = undefined;
     },

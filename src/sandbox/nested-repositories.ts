@@ -12,26 +12,23 @@ import type { SandboxPlan } from './plan.ts';
 const GIT_ENV = { PATH: '/usr/local/bin:/usr/bin:/bin', GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' };
 const TIMEOUT_MS = 2_000;
 
-/** Keeps repositories that sandboxed commands create from running programs outside. */
-type RepositoryGuard = {
-  /** Records the repositories of the workspace; called before a command runs while no other one does. */
-  remember(plan: SandboxPlan): void;
-  /** Disarms repositories that were not recorded; called when a command has ended. */
-  disarmNew(plan: SandboxPlan): void;
-};
-
-/** Creates the guard of a session. Drafts of configurations are written to the folder. */
-export function createRepositoryGuard(draftFolder: string): RepositoryGuard {
+/**
+ * Creates the guard of a session: repositories that sandboxed commands create must not run programs outside. Drafts of
+ * configurations are written to the folder.
+ */
+export function createRepositoryGuard(draftFolder: string) {
   let known: ReadonlySet<string> = new Set();
   const listRepositories = ({ nestedGitPaths, roots }: SandboxPlan) => [
     ...nestedGitPaths,
     ...roots.flatMap(listGitLinks),
   ];
   return {
-    remember(plan) {
+    /** Records the repositories of the workspace; called before a command runs while no other one does. */
+    remember(plan: SandboxPlan) {
       known = new Set(listRepositories(plan));
     },
-    disarmNew(plan) {
+    /** Disarms repositories that were not recorded; called when a command has ended. */
+    disarmNew(plan: SandboxPlan) {
       for (const path of listRepositories(plan))
         if (!known.has(path)) disarmRepository(path, { roots: plan.roots, draftFolder });
     },

@@ -35,20 +35,14 @@ function describeHolder(holder: ProcessIdentity): string {
   return `This session is open in another ouro process (PID ${holder.pid}${elsewhere}). You continue in a copy of it.`;
 }
 
-/** The presence of this process in a folder, announced from its start, before it has a session. */
-type FolderPresence = {
-  /** Returns the PIDs of the other processes in the folder. */
-  listOthers(): Promise<readonly number[]>;
-  leave(): Promise<void>;
-};
-
-/** Announces this process in a folder. Continues silently if the announcement cannot be written. */
-export async function announcePresence(ouroHome: string, realDir: string): Promise<FolderPresence> {
+/** Announces this process in a folder, before it has a session. Continues silently if that cannot be written. */
+export async function announcePresence(ouroHome: string, realDir: string) {
   const lockFolder = join(ouroHome, 'present', createHash('sha256').update(realDir).digest('hex').slice(0, 16));
   const ownName = `${process.pid}-${randomBytes(4).toString('hex')}.lock`;
   const lock = await acquireLock(join(lockFolder, ownName)).catch(() => undefined);
   return {
-    async listOthers() {
+    /** Returns the PIDs of the other processes in the folder. */
+    async listOthers(): Promise<readonly number[]> {
       const names = await readdir(lockFolder).catch(() => []);
       const otherNames = names.filter((name) => name.endsWith('.lock') && name !== ownName);
       const pids = await Promise.all(

@@ -16,7 +16,6 @@ import {
   restoreDraft,
 } from './effects/draft-storage.ts';
 import { createLiveConversationView, type LiveConversationView } from './effects/live-conversation-view.ts';
-import type { ScreenEnd } from './effects/ui-effect-host.ts';
 import { handleInput } from './input/handle-input.ts';
 import type { InputEvent } from './input/input-event.ts';
 import type { InputContext, UiEffect } from './input/input-result.ts';
@@ -45,18 +44,13 @@ import { noteResize } from './widgets/permission-dialog/reduce-dialog.ts';
 export type ScreenTerminal = { readonly out: TerminalOutput; readonly in: TerminalInput };
 
 /** The open screen of a conversation. */
-export type ScreenHandle = {
-  /** Resolves when the user exits or continues in another session. */
-  readonly ended: Promise<ScreenEnd>;
-  /** Restores the terminal. Safe to call more than once. */
-  close(): void;
-};
+export type ScreenHandle = ReturnType<typeof openScreen>;
 
 /** Delay of the SessionStart hooks, so that they do not slow down the first frame. */
 const BEGIN_DELAY_MS = 150;
 
 /** Opens the interactive screen of a conversation. */
-export function openScreen(conversation: Conversation, terminal: ScreenTerminal, options: ScreenOptions): ScreenHandle {
+export function openScreen(conversation: Conversation, terminal: ScreenTerminal, options: ScreenOptions) {
   // `info()` collects everything about the conversation, so the folder is kept between the events that change it.
   let { cwd } = conversation.info();
   const output = createScreenOutput(terminal.out, options, () => cwd, onResized);
@@ -136,7 +130,9 @@ export function openScreen(conversation: Conversation, terminal: ScreenTerminal,
 
   let isClosed = false;
   return {
+    /** Resolves when the user exits or continues in another session. */
     ended: live.ended,
+    /** Restores the terminal. Safe to call more than once. */
     close() {
       if (isClosed) return;
       isClosed = true;

@@ -13,15 +13,10 @@ const CONTINUE_PROMPT =
 type AutoContinueDeps = { readonly agent: Agent; readonly loop: Pick<AgentLoopParts, 'hasNews'> };
 
 /** The automatic turns, which start when background work ends. */
-export type AutoContinue = {
-  /** Resolves when no automatic turn is pending or running. */
-  readonly waitUntilSettled: () => Promise<void>;
-  /** Prevents further automatic turns. */
-  readonly close: () => void;
-};
+export type AutoContinue = ReturnType<typeof createAutoContinue>;
 
 /** Creates the automatic turns of a conversation. */
-export function createAutoContinue(core: Core, { agent, loop }: AutoContinueDeps): AutoContinue {
+export function createAutoContinue(core: Core, { agent, loop }: AutoContinueDeps) {
   let state = INITIAL_STATE;
   let pending: Promise<void> = Promise.resolve();
   // Print mode waits for what it needs itself, and then exits.
@@ -52,7 +47,9 @@ export function createAutoContinue(core: Core, { agent, loop }: AutoContinueDeps
   });
 
   return {
+    /** Resolves when no automatic turn is pending or running. */
     waitUntilSettled: () => pending,
+    /** Prevents further automatic turns. */
     close() {
       state = { ...state, isDue: false, isAtRest: false };
     },

@@ -193,20 +193,11 @@ export function formatCompactPreview(preview: CompactPreview): string {
 
 type ManualCompactDeps = { readonly agent: Agent; readonly context: Context };
 
-/** The compaction commands `/compact` and `/clear`, which run between turns. */
-type ManualCompaction = {
-  /** Compacts the conversation now, with an optional focus for the summary. */
-  compactNow(focus: string | undefined): Promise<SlashCommandOutcome>;
-  /** Replaces the messages of the conversation. The session file keeps the old ones. */
-  replace(messages: readonly Message[], trigger: BoundaryMessage['trigger']): Promise<void>;
-};
-
-export function createManualCompaction(
-  { bus: { emit }, newId }: Core,
-  { agent, context }: ManualCompactDeps,
-): ManualCompaction {
+/** Creates the compaction commands `/compact` and `/clear`, which run between turns. */
+export function createManualCompaction({ bus: { emit }, newId }: Core, { agent, context }: ManualCompactDeps) {
   return {
-    async compactNow(focus) {
+    /** Compacts the conversation now, with an optional focus for the summary. */
+    async compactNow(focus: string | undefined): Promise<SlashCommandOutcome> {
       const messages = agent.state().messages;
       if (messages.length === 0) return { kind: 'failed', message: 'There is nothing to compact yet.' };
       const order = { trigger: 'manual' as const, ...(focus === undefined ? {} : { focus }) };
@@ -225,7 +216,8 @@ export function createManualCompaction(
         };
       });
     },
-    async replace(messages, trigger) {
+    /** Replaces the messages of the conversation. The session file keeps the old ones. */
+    async replace(messages: readonly Message[], trigger: BoundaryMessage['trigger']) {
       const boundary: BoundaryMessage = { role: 'boundary', id: newId(), trigger, preTokens: context.tokens() };
       await emit({ type: 'compacted', boundary, messages: [boundary, ...messages], postTokens: 0 });
     },

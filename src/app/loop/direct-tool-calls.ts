@@ -12,14 +12,7 @@ import type { QueryDepsFactory } from './query-deps-factory.ts';
 import type { Toolset } from './toolset.ts';
 
 /** Tool calls that no reply asked for. They use the same tools and the same permission gate. */
-export type DirectToolCalls = {
-  /** Calls a tool for another program. */
-  call(name: string, input: JsonObject, caller: ServedToolCallContext): Promise<ServedCallOutcome>;
-  /** Runs a shell line of a command file and returns its output for the prompt. `allowed`: rules of the file. */
-  runShell(command: string, allowed: readonly string[]): Promise<string>;
-  /** Reads a file for the prompt. `undefined` if it does not exist. */
-  readFile(path: string): Promise<string | undefined>;
-};
+export type DirectToolCalls = ReturnType<typeof createDirectToolCalls>;
 
 type GatedCallDeps = { readonly deps: QueryDepsFactory; readonly toolset: Toolset };
 
@@ -27,7 +20,7 @@ type GatedCallDeps = { readonly deps: QueryDepsFactory; readonly toolset: Toolse
 export function createDirectToolCalls(
   { bus, live, cwd: root, environment, newId }: Core,
   { deps, toolset }: GatedCallDeps,
-): DirectToolCalls {
+) {
   const cwd = () => live.current().cwd;
 
   async function call(
@@ -81,9 +74,14 @@ export function createDirectToolCalls(
   };
 
   return {
-    call: (name, input, caller) => call(name, input, caller),
-    runShell: (command, allowed) => formatOutcome(call(bashTraits.name, { command }, createDetachedCaller(), allowed)),
-    async readFile(path) {
+    /** Calls a tool for another program. */
+    call: (name: string, input: JsonObject, caller: ServedToolCallContext): Promise<ServedCallOutcome> =>
+      call(name, input, caller),
+    /** Runs a shell line of a command file and returns its output for the prompt. `allowed`: rules of the file. */
+    runShell: (command: string, allowed: readonly string[]): Promise<string> =>
+      formatOutcome(call(bashTraits.name, { command }, createDetachedCaller(), allowed)),
+    /** Reads a file for the prompt. `undefined` if it does not exist. */
+    async readFile(path: string): Promise<string | undefined> {
       const file = expandHomePath(path, environment.home, cwd());
       // A missing file needs no permission prompt and no message.
       if ((await ignoreMissingFile(stat(file)))?.isFile() !== true) return undefined;

@@ -125,26 +125,17 @@ function getSlashName(callable: PromptTemplate): string {
   return isSkill(callable) ? callable.slashName : callable.name;
 }
 
-/** The skills that are offered to the model. A skill with `paths` is offered after a matching file was touched. */
-type OfferedSkills = {
-  list(): readonly Skill[];
-  onEvent(event: AgentEvent): void;
-};
-
-export function createOfferedSkills({
-  extensions,
-  live,
-  cwd,
-}: Pick<Core, 'extensions' | 'live' | 'cwd'>): OfferedSkills {
+/** Creates the skills that are offered to the model: those with `paths` after a matching file was touched. */
+export function createOfferedSkills({ extensions, live, cwd }: Pick<Core, 'extensions' | 'live' | 'cwd'>) {
   const activated = new Set<string>();
   return {
-    list: () =>
+    list: (): readonly Skill[] =>
       extensions
         .current()
         .skills.filter(
           ({ callers, paths, path }) => callers !== 'people' && (paths.length === 0 || activated.has(path)),
         ),
-    onEvent(event) {
+    onEvent(event: AgentEvent) {
       if (event.type !== 'tool_start' || !isJsonObject(event.input)) return;
       const touched = event.input.file_path ?? event.input.notebook_path;
       if (typeof touched !== 'string') return;

@@ -1,16 +1,13 @@
 import type { ProcessIo } from '../../cli/process-io.ts';
 
 /** Yes/no questions on the terminal. Several questions read from the same stdin stream until it is closed. */
-export type YesNoPrompter = {
-  /** Asks a question; only "y" and "yes" confirm. */
-  readonly confirm: (question: string) => Promise<boolean>;
-  readonly close: () => Promise<void>;
-};
+export type YesNoPrompter = ReturnType<typeof createYesNoPrompter>;
 
-export function createYesNoPrompter({ stdin, stderr }: Pick<ProcessIo, 'stdin' | 'stderr'>): YesNoPrompter {
+export function createYesNoPrompter({ stdin, stderr }: Pick<ProcessIo, 'stdin' | 'stderr'>) {
   const input = stdin.chunks()[Symbol.asyncIterator]();
   return {
-    async confirm(question) {
+    /** Asks a question; only "y" and "yes" confirm. */
+    async confirm(question: string): Promise<boolean> {
       stderr.write(`${question} [y/N] `);
       let line = '';
       while (!line.includes('\n')) {

@@ -40,13 +40,7 @@ export function setExtendedAttribute(path: string, name: string, value: Buffer):
   return openCalls()?.set(path, name, value) === true;
 }
 
-type SystemCalls = {
-  /** Returns the names, each followed by a NUL byte. */
-  list(path: string): Buffer;
-  get(path: string, name: string): Buffer | undefined;
-  set(path: string, name: string, value: Buffer): boolean;
-  remove(path: string, name: string): boolean;
-};
+type SystemCalls = ReturnType<typeof wrapSymbols>;
 
 const NONE: ExtendedAttributes = new Map();
 
@@ -77,21 +71,22 @@ const openCalls = createLazy((): SystemCalls | undefined => {
   return undefined;
 });
 
-function wrapSymbols({ llistxattr, lgetxattr, lsetxattr, lremovexattr }: Symbols): SystemCalls {
+function wrapSymbols({ llistxattr, lgetxattr, lsetxattr, lremovexattr }: Symbols) {
   const buffer = Buffer.alloc(MAX_VALUE_BYTES);
   const encodeText = (text: string) => Buffer.from(`${text}\0`, 'utf8');
   const toFsPath = (path: string) => Buffer.concat([convertPathToBytes(path), NUL]);
   const copyResult = (size: number) => Buffer.from(buffer.subarray(0, Math.max(0, size)));
   return {
-    list: (path) => copyResult(Number(llistxattr(toFsPath(path), buffer, buffer.length))),
-    get(path, name) {
+    /** Returns the names, each followed by a NUL byte. */
+    list: (path: string): Buffer => copyResult(Number(llistxattr(toFsPath(path), buffer, buffer.length))),
+    get(path: string, name: string): Buffer | undefined {
       const size = Number(lgetxattr(toFsPath(path), encodeText(name), buffer, buffer.length));
       return size < 0 ? undefined : copyResult(size);
     },
     // The NUL gives an empty value an address, too.
-    set: (path, name, value) =>
+    set: (path: string, name: string, value: Buffer): boolean =>
       Number(lsetxattr(toFsPath(path), encodeText(name), Buffer.concat([value, NUL]), value.length, 0)) === 0,
-    remove: (path, name) => Number(lremovexattr(toFsPath(path), encodeText(name))) === 0,
+    remove: (path: string, name: string): boolean => Number(lremovexattr(toFsPath(path), encodeText(name))) === 0,
   };
 }
 

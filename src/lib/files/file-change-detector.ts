@@ -5,23 +5,17 @@ import { join } from 'node:path';
 const MAX_DEPTH = 4;
 const MAX_ENTRIES = 2_000;
 
-/** Detects changes of files and folders. */
-export type FileChangeDetector = {
-  /** Returns whether something changed since the last call. */
-  hasChanged(): Promise<boolean>;
-  /** Resolves when the state to compare with is known; earlier changes may be missed. */
-  whenReady(): Promise<void>;
-};
-
 /** Creates a detector of changes to files and folders, by their size and modification time. */
-export function createFileChangeDetector(paths: readonly string[]): FileChangeDetector {
+export function createFileChangeDetector(paths: readonly string[]) {
   let fingerprint: Promise<string> = createFingerprint(paths);
   return {
-    async hasChanged() {
+    /** Returns whether something changed since the last call. */
+    async hasChanged(): Promise<boolean> {
       const before = await fingerprint;
       fingerprint = createFingerprint(paths);
       return before !== (await fingerprint);
     },
+    /** Resolves when the state to compare with is known; earlier changes may be missed. */
     async whenReady() {
       await fingerprint;
     },

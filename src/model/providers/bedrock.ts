@@ -97,19 +97,11 @@ export type AwsCredentials = {
   readonly expiration?: Date;
 };
 
-/** Source of AWS credentials for the lifetime of the process. */
-export type AwsCredentialSource = {
-  /** Returns valid credentials, cached until shortly before they expire. Rejects with a message for the user. */
-  readonly getCredentials: () => Promise<AwsCredentials>;
-  /** Called when credentials were rejected; resolves to true if the next request will have other ones. */
-  readonly renew: () => Promise<boolean>;
-};
-
 /** Margin before expiry, so that a request can still be signed and sent. */
 const EXPIRY_MARGIN_MS = 60_000;
 
-/** Creates the credential source: the AWS provider chain or the configured commands. */
-function createAwsCredentialSource(settings: CloudSettings, now: () => number = Date.now): AwsCredentialSource {
+/** Creates the source of AWS credentials for the process: the AWS provider chain or the configured commands. */
+function createAwsCredentialSource(settings: CloudSettings, now: () => number = Date.now) {
   const { awsAuthRefresh, awsCredentialExport, variables } = settings;
   let cached: Promise<AwsCredentials> | undefined;
 
@@ -136,7 +128,8 @@ function createAwsCredentialSource(settings: CloudSettings, now: () => number = 
   }
 
   return {
-    async getCredentials() {
+    /** Returns valid credentials, cached until shortly before they expire. Rejects with a message for the user. */
+    async getCredentials(): Promise<AwsCredentials> {
       cached ??= loadOrSignIn();
       const pending = cached;
       try {
@@ -149,6 +142,7 @@ function createAwsCredentialSource(settings: CloudSettings, now: () => number = 
       if (cached === pending) cached = loadOrSignIn();
       return cached;
     },
+    /** Called when credentials were rejected; resolves to true if the next request will have other ones. */
     renew: coalesceRenewals(async () => {
       const oldCredentials = await cached?.catch(() => undefined);
       if (awsAuthRefresh !== undefined) await signIn();

@@ -33,11 +33,7 @@ export type ReadOnlySandboxRun = {
 };
 
 /** The sandbox of commands that run unasked because they only read. It does not depend on any setting. */
-export type ReadOnlySandbox = {
-  canEnforceReadOnly(): boolean;
-  /** Prepares the run of a command. Throws if there is no sandbox. */
-  prepare(command: ReadOnlySandboxCommand): ReadOnlySandboxRun;
-};
+export type ReadOnlySandbox = ReturnType<typeof createReadOnlySandbox>;
 
 /** The dependencies of the read-only sandbox. */
 export type ReadOnlySandboxDeps = Omit<ReadOnlySandboxPlanDeps, 'scanFolders'> & {
@@ -56,7 +52,7 @@ const isMac = process.platform === 'darwin';
 const EMPTY_PLAN: ReadOnlySandboxPlan = { home: '/', hiddenHome: [], visible: [], hidden: [], readable: [] };
 
 /** Creates the read-only sandbox of a session. The machine is probed once, when it is first needed. */
-export function createReadOnlySandbox(deps: ReadOnlySandboxDeps): ReadOnlySandbox {
+export function createReadOnlySandbox(deps: ReadOnlySandboxDeps) {
   const { environment, getPolicy, now } = deps;
   const folder = join(environment.ouroHome, 'sandbox');
   const scanFolders = createFolderScanner(now, deps.mounts);
@@ -68,8 +64,9 @@ export function createReadOnlySandbox(deps: ReadOnlySandboxDeps): ReadOnlySandbo
   }
 
   return {
-    canEnforceReadOnly: () => findBackend().ok,
-    prepare(command) {
+    canEnforceReadOnly: (): boolean => findBackend().ok,
+    /** Prepares the run of a command. Throws if there is no sandbox. */
+    prepare(command: ReadOnlySandboxCommand): ReadOnlySandboxRun {
       const found = findBackend();
       if (!found.ok) throw new ToolFailure(`Nothing was run: the read-only sandbox is not available (${found.why}).`);
       const plan = createReadOnlySandboxPlan({ ...deps, scanFolders }, command);

@@ -140,21 +140,17 @@ async function catchFailure(pending: Promise<void>): Promise<{ readonly thrown: 
 }
 
 /** Storage on another disk for session lines that cannot be written to the session file. */
-type UnsavedLines = {
-  /** Stores a line and returns the path; `undefined` when no other disk accepts it either. */
-  save(line: string): Promise<string | undefined>;
-  /** Deletes the stored lines once they are in the session file. */
-  clear(): Promise<void>;
-};
+type UnsavedLines = ReturnType<typeof openUnsavedLines>;
 
 /** Folders that are usually on other disks than the home folder. */
 const DEFAULT_PARENTS = [tmpdir(), '/dev/shm'];
 
 /** Opens the storage for the unsaved lines of one session. */
-export function openUnsavedLines(sessionId: string, parents: readonly string[] = DEFAULT_PARENTS): UnsavedLines {
+export function openUnsavedLines(sessionId: string, parents: readonly string[] = DEFAULT_PARENTS) {
   let open: { readonly handle: AppendHandle; readonly path: string } | undefined;
   return {
-    async save(line) {
+    /** Stores a line and returns the path; `undefined` when no other disk accepts it either. */
+    async save(line: string): Promise<string | undefined> {
       for (const parent of parents) createFolder(parent);
       const paths = open === undefined ? listPaths(sessionId, parents) : [open.path];
       for (const path of paths) {
@@ -171,6 +167,7 @@ export function openUnsavedLines(sessionId: string, parents: readonly string[] =
       }
       return undefined;
     },
+    /** Deletes the stored lines once they are in the session file. */
     async clear() {
       await open?.handle.close().catch(() => undefined);
       open = undefined;

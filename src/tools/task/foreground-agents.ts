@@ -1,14 +1,6 @@
 import { createDeferred } from '../../lib/promises.ts';
 import type { SubAgentReport } from './task.ts';
 
-/** Sub-agents that a call waits for; the user can move them to the background. */
-export type ForegroundAgents = {
-  /** Waits for a sub-agent's report; an abort stops it unless moved: then `onMoved` gets the report. */
-  wait(waiting: Waiting, signal: AbortSignal): Promise<SubAgentReport | 'moved'>;
-  /** Moves this call's sub-agent, or all that are waited for, to the background; `false` if none. */
-  moveToBackground(callId?: string): boolean;
-};
-
 type Waiting = {
   readonly callId: string;
   /** True if the conversation waits for it, not another sub-agent. */
@@ -18,11 +10,12 @@ type Waiting = {
   readonly onMoved: (report: Promise<SubAgentReport>) => void;
 };
 
-/** Creates the registry of foreground sub-agents. */
-export function createForegroundAgents(): ForegroundAgents {
+/** Creates the registry of sub-agents that a call waits for, which the user can move to the background. */
+export function createForegroundAgents() {
   const foreground = new Map<Waiting, () => void>();
   return {
-    async wait(waiting, signal) {
+    /** Waits for a sub-agent's report; an abort stops it unless moved: then `onMoved` gets the report. */
+    async wait(waiting: Waiting, signal: AbortSignal): Promise<SubAgentReport | 'moved'> {
       const { stop, report, onMoved } = waiting;
       const leftForeground = createDeferred<'moved'>();
       if (signal.aborted) stop();
@@ -38,7 +31,8 @@ export function createForegroundAgents(): ForegroundAgents {
       });
       return Promise.race([report.finally(settle), leftForeground.promise]);
     },
-    moveToBackground(callId) {
+    /** Moves this call's sub-agent, or all that are waited for, to the background; `false` if none. */
+    moveToBackground(callId?: string): boolean {
       const selected = [...foreground].filter(([waiting]) =>
         callId === undefined ? waiting.isTopLevel : waiting.callId === callId,
       );

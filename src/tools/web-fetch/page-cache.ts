@@ -1,17 +1,11 @@
 /** A fetched page. */
 export type WebPage = { readonly url: string; readonly status: number; readonly bytes: number; readonly text: string };
 
-/** Cache of fetched pages, bounded in age and size. */
-export type WebPageCache = {
-  find(url: string): WebPage | undefined;
-  store(url: string, page: WebPage): void;
-};
-
 /** Limits of a page cache. */
 export type PageCacheLimits = { readonly ageMs: number; readonly chars: number };
 
-/** Creates an empty page cache. */
-export function createWebPageCache(limits: PageCacheLimits, now: () => number): WebPageCache {
+/** Creates an empty page cache, bounded in age and size. */
+export function createWebPageCache(limits: PageCacheLimits, now: () => number) {
   const entries = new Map<string, { readonly page: WebPage; readonly at: number }>();
 
   function removeExpired(): void {
@@ -19,11 +13,11 @@ export function createWebPageCache(limits: PageCacheLimits, now: () => number): 
   }
 
   return {
-    find(url) {
+    find(url: string): WebPage | undefined {
       removeExpired();
       return entries.get(url)?.page;
     },
-    store(url, page) {
+    store(url: string, page: WebPage) {
       entries.delete(url);
       entries.set(url, { page, at: now() });
       let chars = [...entries.values()].reduce((sum, entry) => sum + entry.page.text.length, 0);

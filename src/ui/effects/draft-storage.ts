@@ -104,11 +104,7 @@ function toEntries(parsed: z.ZodSafeParseResult<PastePlaceholder>): [number, Pas
 }
 
 /** Offers an unsent draft of another session of this folder as the newest history entry, until it is sent. */
-export type LeftoverOffer = {
-  offer(): Promise<void>;
-  /** Deletes the stored draft if these effects sent it. */
-  noteSent(before: ViewState, effects: readonly UiEffect[]): void;
-};
+export type LeftoverOffer = ReturnType<typeof createLeftoverOffer>;
 
 type LeftoverDeps = {
   readonly conversation: Pick<Conversation, 'draft'>;
@@ -118,7 +114,7 @@ type LeftoverDeps = {
 
 const SENDING_EFFECTS: readonly UiEffect['type'][] = ['prompt', 'prompt_instead', 'steer', 'follow_up'];
 
-export function createLeftoverOffer({ conversation, updateView, now }: LeftoverDeps): LeftoverOffer {
+export function createLeftoverOffer({ conversation, updateView, now }: LeftoverDeps) {
   let offered: { readonly text: string; readonly stored: LeftoverDraft } | undefined;
 
   return {
@@ -141,7 +137,8 @@ export function createLeftoverOffer({ conversation, updateView, now }: LeftoverD
         return { ...view, editor, hint: view.hint ?? hint };
       });
     },
-    noteSent({ editor: { history } }, effects) {
+    /** Deletes the stored draft if these effects sent it. */
+    noteSent({ editor: { history } }: ViewState, effects: readonly UiEffect[]) {
       const isShown =
         offered !== undefined && history.position > 0 && history.entries.at(-history.position) === offered.text;
       if (!isShown || !effects.some(({ type }) => SENDING_EFFECTS.includes(type))) return;

@@ -16,29 +16,22 @@ import { resolveTheme } from '../theme/theme.ts';
 import { renderPageRows } from '../widgets/viewer/page-rows.ts';
 
 /** Writes lines below the line being typed. While an editor uses the terminal, lines are queued. */
-export type LinearWriter = {
-  /** Writes text unchanged at the cursor. */
-  write(text: Printable): void;
-  /** Writes lines; they are sanitized first. */
-  writeLines(lines: readonly string[]): void;
-  /** Opens text in the user's editor. Returns the saved text; `undefined` after a failure, which is reported. */
-  editFile(text: string, name: string): Promise<string | undefined>;
-  /** Ends the line. Nothing is written afterwards. */
-  close(): void;
-};
+export type LinearWriter = ReturnType<typeof createLinearWriter>;
 
 export function createLinearWriter(
   reader: Pick<Interface, 'line' | 'prompt' | 'pause' | 'resume'>,
   terminal: ScreenTerminal,
   { lineEditing, editor = DEFAULT_EDITOR }: Pick<LinearOptions, 'lineEditing' | 'editor'>,
   view: () => ViewState,
-): LinearWriter {
+) {
   const out = createAsciiOutput(terminal.out);
   let queued: string[] | undefined;
   let isClosed = false;
 
+  /** Writes text unchanged at the cursor. */
   const write = (text: Printable) => void out.write(text);
 
+  /** Writes lines; they are sanitized first. */
   function writeLines(lines: readonly string[]): void {
     queued?.push(...lines);
     if (lines.length === 0 || isClosed || queued !== undefined) return;
@@ -52,7 +45,8 @@ export function createLinearWriter(
   return {
     write,
     writeLines,
-    async editFile(text, name) {
+    /** Opens text in the user's editor. Returns the saved text; `undefined` after a failure, which is reported. */
+    async editFile(text: string, name: string): Promise<string | undefined> {
       if (queued !== undefined) return undefined;
       queued = [];
       reader.pause();
@@ -71,6 +65,7 @@ export function createLinearWriter(
       writeLines([...lines, ...problem]);
       return saved;
     },
+    /** Ends the line. Nothing is written afterwards. */
     close() {
       isClosed = true;
       write(printable`\r\n`);

@@ -3,11 +3,7 @@ import type { ScreenOptions } from './screen-options.ts';
 import { followsBackground } from './terminal-modes.ts';
 
 /** Delays the first frame until the terminal has reported its background, as printed lines cannot be recoloured. */
-export type FirstFrameHold = {
-  isHeld(): boolean;
-  /** Shows the first frame: the terminal has answered, or is not waited for. */
-  release(): void;
-};
+export type FirstFrameHold = ReturnType<typeof holdFirstFrame>;
 
 /** Longest wait for an answer. Local terminals answer at once, remote ones after a network round trip. */
 const ANSWER_TIMEOUT_MS = { here: 25, remote: 150 };
@@ -20,8 +16,9 @@ export function getTerminalAnswerTimeoutMs(
 }
 
 /** Holds back the first frame for at most `waitMs`. */
-export function holdFirstFrame(waitMs: number | undefined, show: () => void): FirstFrameHold {
+export function holdFirstFrame(waitMs: number | undefined, show: () => void) {
   let isHeld = waitMs !== undefined;
+  /** Shows the first frame: the terminal has answered, or is not waited for. */
   const release = () => {
     if (!isHeld) return;
     isHeld = false;
@@ -29,7 +26,7 @@ export function holdFirstFrame(waitMs: number | undefined, show: () => void): Fi
     show();
   };
   const timer = isHeld ? setTimeout(release, waitMs) : undefined;
-  return { isHeld: () => isHeld, release };
+  return { isHeld: (): boolean => isHeld, release };
 }
 
 /** Classifies the background as light or dark, by the relative luminance of the colour that the terminal reported. */

@@ -105,13 +105,6 @@ export function getRedrawIntervalMs(view: ViewState, motion: FrameSchedulerDeps[
   return motion === 'full' && view.keys.window !== 'away' ? SPINNER_INTERVAL_MS : SLOW_INTERVAL_MS;
 }
 
-/** Schedules the drawing after events. */
-type FrameTimer = {
-  schedule(event: AgentEvent): void;
-  /** Cancels the scheduled drawing. */
-  cancel(): void;
-};
-
 /** Ten frames a second are smooth enough for streamed text, and each frame has a cost. */
 const FRAME_MS = 100;
 /** Short delay for a new status. The end of a run usually follows within it, so that one frame shows both. */
@@ -132,7 +125,7 @@ const AWAITED_EVENTS: ReadonlySet<string> = new Set(['agent_end', 'queue', 'mode
  *
  * @internal Exported for tests.
  */
-export function createFrameTimer(draw: () => void): FrameTimer {
+export function createFrameTimer(draw: () => void) {
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   function schedule(event: AgentEvent): void {
@@ -147,6 +140,7 @@ export function createFrameTimer(draw: () => void): FrameTimer {
 
   return {
     schedule,
+    /** Cancels the scheduled drawing. */
     cancel() {
       clearTimeout(timer);
       timer = undefined;

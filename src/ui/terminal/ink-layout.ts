@@ -5,14 +5,8 @@ import { createElement, type ReactElement } from 'react';
 import { markAsPrintable, type Printable } from '../../lib/printable.ts';
 import { getTextWidth } from '../../lib/text/text-width.ts';
 
-/** Ink used only for layout: it lays out components, and the caller writes the rows. */
-type InkLayout = {
-  layoutRows(element: ReactElement): readonly Printable[];
-  close(): void;
-};
-
-/** Creates a layout for a terminal of this size. The size is read for every frame. */
-export function createInkLayout(size: { readonly columns: number; readonly rows: number }): InkLayout {
+/** Creates a layout by Ink, which lays out components; the caller writes the rows. The size is read for every frame. */
+export function createInkLayout(size: { readonly columns: number; readonly rows: number }) {
   let output = '';
   let widths: WidthCache = new Map();
   let root: DOMElement | undefined;
@@ -47,7 +41,7 @@ export function createInkLayout(size: { readonly columns: number; readonly rows:
   });
 
   return {
-    layoutRows(element) {
+    layoutRows(element: ReactElement): readonly Printable[] {
       instance.rerender(wrapElement(element));
       const result = root === undefined ? undefined : readLaidOutRows(root, widths);
       if (result !== undefined) {

@@ -3,12 +3,7 @@ import type { TerminalInput } from '../input/keyboard-reader.ts';
 import type { TerminalOutput } from './screen-frame-writer.ts';
 
 /** A prompt that shows what is typed while the program is loading. */
-export type OpeningPrompt = {
-  /** Gives the keys to the next reader of the terminal and puts the cursor where the first frame begins. */
-  handOver(): void;
-  /** Hands over and erases the prompt. */
-  close(): void;
-};
+export type OpeningPrompt = ReturnType<typeof showOpeningPrompt>;
 
 /** The input of the terminal, to which keys can be given back. */
 type ReturnableInput = TerminalInput & { unshift(text: string): unknown };
@@ -22,7 +17,7 @@ const TYPED = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]*$/u;
  * Shows a prompt of one row, `rowsAbove` rows below the cursor, where the composer will be. Nothing is interpreted: the
  * bytes are given back to the terminal input, so that the screen handles them as if they had been typed later.
  */
-export function showOpeningPrompt(input: ReturnableInput, out: TerminalOutput, rowsAbove: number): OpeningPrompt {
+export function showOpeningPrompt(input: ReturnableInput, out: TerminalOutput, rowsAbove: number) {
   let received = '';
   let shown = '';
   let isOpen = true;
@@ -36,6 +31,7 @@ export function showOpeningPrompt(input: ReturnableInput, out: TerminalOutput, r
     out.write(markAsPrintable(chunk));
   }
 
+  /** Gives the keys to the next reader of the terminal and puts the cursor where the first frame begins. */
   function handOver(): void {
     if (!isOpen) return;
     isOpen = false;
@@ -51,6 +47,7 @@ export function showOpeningPrompt(input: ReturnableInput, out: TerminalOutput, r
   input.resume();
   return {
     handOver,
+    /** Hands over and erases the prompt. */
     close() {
       if (!isOpen) return;
       handOver();

@@ -22,26 +22,14 @@ type HandoverDeps = {
   readonly editor: string | undefined;
 };
 
-/** Hands over the terminal for a while: to the shell when the process is suspended, or to an editor. */
-type TerminalHandover = {
-  /** Reports whether another program uses the terminal, so that nothing may be drawn. */
-  isHandedOver(): boolean;
-  suspend(): void;
-  openExternalEditor(): void;
-  /** Opens text in the user's editor. Returns the saved text; `undefined` after a failure, which is reported. */
-  editFile(text: string, name: string): Promise<string | undefined>;
-  /** Reads a line without showing it; `undefined` when the user cancels. */
-  readHiddenLine(label: string, input: TerminalInput): Promise<string | undefined>;
-};
-
-/** Creates the handover of a terminal. */
+/** Creates the handover of a terminal to the shell when the process is suspended, or to an editor. */
 export function createTerminalHandover({
   output,
   keyboard,
   getView,
   updateView,
   editor = DEFAULT_EDITOR,
-}: HandoverDeps): TerminalHandover {
+}: HandoverDeps) {
   let isLent = false;
 
   async function handOver(use: () => Promise<void>): Promise<void> {
@@ -67,7 +55,8 @@ export function createTerminalHandover({
   }
 
   return {
-    isHandedOver: () => isLent,
+    /** Reports whether another program uses the terminal, so that nothing may be drawn. */
+    isHandedOver: (): boolean => isLent,
     // Windows has no stopped processes.
     suspend: () => (isWindows ? undefined : void handOver(suspendUntilContinued)),
     openExternalEditor: () =>
@@ -77,14 +66,16 @@ export function createTerminalHandover({
         const text = saved.replace(/\r?\n$/, '');
         updateView((view) => ({ ...view, editor: applyDraftEditorAction(view.editor, { type: 'set-text', text }, 0) }));
       }),
-    async editFile(text, name) {
+    /** Opens text in the user's editor. Returns the saved text; `undefined` after a failure, which is reported. */
+    async editFile(text: string, name: string): Promise<string | undefined> {
       let saved: string | undefined;
       await handOver(async () => {
         saved = await editInEditor(text, editor, name);
       });
       return saved;
     },
-    async readHiddenLine(label, input) {
+    /** Reads a line without showing it; `undefined` when the user cancels. */
+    async readHiddenLine(label: string, input: TerminalInput): Promise<string | undefined> {
       let line: string | undefined;
       await handOver(async () => {
         line = await readHiddenLine(input, output.write, label);

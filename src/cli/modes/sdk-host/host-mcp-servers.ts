@@ -5,15 +5,10 @@ import { isJsonObject, type JsonObject } from '../../../contracts/json.ts';
 import type { ControlRequestSender } from './control-request-sender.ts';
 
 /** The MCP servers inside the host process, by name. */
-export type HostMcpServers = {
-  /** Returns the server of that name; the same one for every call. */
-  getServer(name: string): HostMcpServer;
-  /** Delivers a message sent by a server of the host; returns false for an unknown server. */
-  deliver(name: string, message: JsonObject): boolean;
-};
+export type HostMcpServers = ReturnType<typeof createHostMcpServers>;
 
 /** Creates the MCP servers of a host, which are reached through control requests. */
-export function createHostMcpServers(outgoing: ControlRequestSender): HostMcpServers {
+export function createHostMcpServers(outgoing: ControlRequestSender) {
   const entries = new Map<string, { readonly server: HostMcpServer; readonly listeners: Set<Listener> }>();
 
   function create(name: string) {
@@ -30,12 +25,14 @@ export function createHostMcpServers(outgoing: ControlRequestSender): HostMcpSer
   }
 
   return {
-    getServer(name) {
+    /** Returns the server of that name; the same one for every call. */
+    getServer(name: string): HostMcpServer {
       const entry = entries.get(name) ?? create(name);
       entries.set(name, entry);
       return entry.server;
     },
-    deliver(name, message) {
+    /** Delivers a message sent by a server of the host; returns false for an unknown server. */
+    deliver(name: string, message: JsonObject): boolean {
       const entry = entries.get(name);
       for (const listener of entry?.listeners ?? []) listener(message);
       return entry !== undefined;

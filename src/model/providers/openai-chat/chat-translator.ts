@@ -185,14 +185,6 @@ function parseUsage(chunk: JsonObject, choice: JsonObject | undefined): JsonObje
 /** A piece of a reply: text or thinking. */
 type ReplyPiece = { readonly kind: 'text' | 'thinking'; readonly text: string };
 
-/** Splitter that separates thinking from text in a reply that starts with a thinking tag; others pass unchanged. */
-type ThinkTagSplitter = {
-  /** Adds text; returns the pieces that are certain. */
-  push(text: string): readonly ReplyPiece[];
-  /** Ends the reply; returns the text held back as a possible tag. */
-  flush(): readonly ReplyPiece[];
-};
-
 /** Tags around thinking that servers leave in the text. */
 const THINK_TAGS = [
   ['<think>', '</think>'],
@@ -206,8 +198,11 @@ const THINK_TAGS = [
   ['</think>', ''],
 ] as const;
 
-/** Creates a splitter for one reply. @internal Exported for tests. */
-export function createThinkTagSplitter(): ThinkTagSplitter {
+/**
+ * Creates a splitter that separates thinking from text in a reply that starts with a thinking tag; others pass
+ * unchanged. @internal Exported for tests.
+ */
+export function createThinkTagSplitter() {
   let state: 'start' | 'opening' | 'thinking' | 'after' | 'text' = 'start';
   let held = '';
   let endTag = '';
@@ -264,11 +259,13 @@ export function createThinkTagSplitter(): ThinkTagSplitter {
     text: () => release('text', held.length),
   } as const;
   return {
-    push(text) {
+    /** Adds text; returns the pieces that are certain. */
+    push(text: string): readonly ReplyPiece[] {
       held += text;
       return read[state]();
     },
-    flush: () => release(state === 'thinking' ? 'thinking' : 'text', held.length),
+    /** Ends the reply; returns the text held back as a possible tag. */
+    flush: (): readonly ReplyPiece[] => release(state === 'thinking' ? 'thinking' : 'text', held.length),
   };
 }
 

@@ -7,23 +7,16 @@ export type TextToolCall = { readonly name: string; readonly json: string };
 /** The held-back text of a reply: plain text, or calls of offered tools. */
 export type HeldBackReplyText = { readonly text: string; readonly calls: readonly TextToolCall[] };
 
-/** Splitter that separates tool calls from the text of a reply. */
-export type TextToolCallSplitter = {
-  /** Adds text; returns the part that cannot belong to a tool call. */
-  push(text: string): string;
-  /** Ends the text; returns the part held back as a possible tool call. */
-  flush(): HeldBackReplyText;
-};
-
 /**
  * Creates a splitter for the text of a reply. Tool calls are recognized only if nothing but calls follows until the end
  * and each names an offered tool, so that an example within an explanation remains text.
  */
-export function createTextToolCallSplitter(tools: ReadonlySet<string>): TextToolCallSplitter {
+export function createTextToolCallSplitter(tools: ReadonlySet<string>) {
   let held = '';
   let lineIsBlank = true;
   let isCode = false;
 
+  /** Adds text; returns the part that cannot belong to a tool call. */
   function push(text: string): string {
     if (tools.size === 0) return text;
     held += text;
@@ -50,7 +43,8 @@ export function createTextToolCallSplitter(tools: ReadonlySet<string>): TextTool
 
   return {
     push,
-    flush() {
+    /** Ends the text; returns the part held back as a possible tool call. */
+    flush(): HeldBackReplyText {
       const text = held;
       held = '';
       const calls = parseCalls(text.trim());

@@ -31,12 +31,6 @@ export type FirstRunDeps = {
   readonly now: () => number;
 };
 
-export type FirstRunScreen = {
-  /** Resolves when all questions are answered, or when the user exits. */
-  readonly answer: Promise<FirstRunAnswers | 'leave'>;
-  close(): void;
-};
-
 /** Time to drain the keyboard buffer: input from before the screen was visible is no answer. */
 const DRAIN_MS = 10;
 /** Keys that follow each other faster are typed text and not answers. */
@@ -44,7 +38,7 @@ const TYPING_MS = 400;
 const TYPED_NOTE = 'Typed text is kept for your first message.';
 
 /** Shows the first-run questions until they are answered. */
-export function showFirstRun(question: FirstRunQuestions, parts: FirstRunDeps): FirstRunScreen {
+export function showFirstRun(question: FirstRunQuestions, parts: FirstRunDeps) {
   const { promise: answer, resolve } = Promise.withResolvers<FirstRunAnswers | 'leave'>();
   const getSize = (): FirstRunSize =>
     parts.rendering === 'lines' ? UNLIMITED_SCREEN_SIZE : { columns: parts.out.columns, rows: parts.out.rows };
@@ -126,6 +120,7 @@ export function showFirstRun(question: FirstRunQuestions, parts: FirstRunDeps): 
   }
 
   return {
+    /** Resolves when all questions are answered, or when the user exits. */
     answer,
     close() {
       if (!isOpen) return;

@@ -187,22 +187,16 @@ function getNoticePrefix(level: 'info' | 'warn' | 'error'): string {
   return level === 'info' ? '' : '! ';
 }
 
-/** Renders finished items for the scrollback, in order. */
-type HistoryPrinter = {
-  print(items: readonly HistoryItem[], context: RenderContext, paint: Paint): readonly Printable[];
-  getState(): HistoryRenderState;
-};
-
 /** OSC 133 marks: end of the previous output, start of a prompt. Terminals can jump between prompts. */
 const PROMPT_START_MARK = printable`\u001b]133;D\u0007\u001b]133;A\u0007`;
 /** OSC 133 marks: end of the prompt, start of its output. */
 const PROMPT_END_MARK = printable`\u001b]133;B\u0007\u001b]133;C\u0007`;
 
-/** Creates a printer. Its only state is what it printed last. */
-export function createHistoryPrinter(prose: 'words' | 'terminal', promptMarks: 'set' | 'off'): HistoryPrinter {
+/** Creates a printer of finished items for the scrollback, in order. Its only state is what it printed last. */
+export function createHistoryPrinter(prose: 'words' | 'terminal', promptMarks: 'set' | 'off') {
   let carry = INITIAL_HISTORY_RENDER_STATE;
   return {
-    print(items, context, paint) {
+    print(items: readonly HistoryItem[], context: RenderContext, paint: Paint): readonly Printable[] {
       return items.flatMap((item) => {
         const rendered = renderHistoryItem(item, context, carry);
         carry = rendered.state;
@@ -211,7 +205,7 @@ export function createHistoryPrinter(prose: 'words' | 'terminal', promptMarks: '
         return promptMarks === 'set' && item.kind === 'prompt' ? addPromptMarks(rows) : rows;
       });
     },
-    getState: () => carry,
+    getState: (): HistoryRenderState => carry,
   };
 }
 
