@@ -60,10 +60,17 @@ function removeFrom(id: string, messages: Map<string, JsonObject>): void {
   for (const one of ids.slice(Math.max(0, ids.indexOf(id)))) messages.delete(one);
 }
 
+/** Describes the machine to the model; the program inserts it as the first message. */
+const CONTEXT = /^\s*<session_context>/;
+
 function addMessage(message: JsonObject, builder: ConversationBuilder): void {
   const at = narrowToString(message.timestamp);
   if (message.type === 'user') {
-    builder.addPrompt(readParts(message.content, builder), at);
+    const blocks = readParts(message.content, builder);
+    builder.addPrompt(
+      blocks.filter((block) => block.type !== 'text' || !CONTEXT.test(block.text)),
+      at,
+    );
     return;
   }
   // Notices of the program.
@@ -95,6 +102,8 @@ function readParts(value: JsonValue | undefined, builder: ConversationBuilder): 
   return listParts(value).flatMap((part): readonly (TextBlock | ImageBlock)[] => {
     const text = narrowToString(part.text);
     if (text !== undefined) return text.trim() === '' ? [] : [{ type: 'text', text }];
+    // Results are read from the calls, which also say whether they failed.
+    if (part.functionResponse !== undefined) return [];
     const { mimeType, data } = narrowToObject(part.inlineData) ?? {};
     const image = createImageBlock(narrowToString(mimeType) ?? '', narrowToString(data) ?? '');
     if (image === undefined) builder.countLoss('attachment');

@@ -94,6 +94,9 @@ function addReplyPart(part: JsonObject, { model, at, builder }: Place): void {
     case 'step-start':
     case 'step-finish':
     case 'compaction':
+    // Names of states in a repository that opencode keeps beside the project.
+    case 'patch':
+    case 'snapshot':
       return;
     default:
       builder.countLoss('entry');

@@ -322,7 +322,7 @@ const FORMATS: readonly Format[] = [
           state: { status: 'completed', input: { filePath: 'parser.ts' }, output: 'const x = 1;' },
         },
         'part/msg_2/prt_3.json': { id: 'prt_3', type: 'text', text: 'A bracket is missing.' },
-        'part/msg_2/prt_4.json': { id: 'prt_4', type: 'patch', hash: 'abc', files: [] },
+        'part/msg_2/prt_4.json': { id: 'prt_4', type: 'agent', name: 'plan' },
       }))
         await project.write(`${root}/${path}`, JSON.stringify(value));
     },

@@ -3,6 +3,7 @@ import type { JsonObject } from '../../../../src/contracts/json.ts';
 import { convertClaudeSession } from '../../../../src/extensions/foreign/sessions/claude-session.ts';
 import { convertCodexSession } from '../../../../src/extensions/foreign/sessions/codex-session.ts';
 import type { ForeignSession } from '../../../../src/extensions/foreign/sessions/foreign-session.ts';
+import { convertGeminiSession } from '../../../../src/extensions/foreign/sessions/gemini-session.ts';
 import { convertOpencodeSession } from '../../../../src/extensions/foreign/sessions/opencode-session.ts';
 import { convertPiSession } from '../../../../src/extensions/foreign/sessions/pi-session.ts';
 
@@ -118,5 +119,44 @@ test('opencode: a summary replaces what came before, and undone messages are lef
     title: 'Repair it',
     texts: ['Summary of the conversation so far:\n\nIt was repaired.', 'Go on'],
     lost: [],
+  });
+});
+
+test('opencode: states of the repository that it keeps for undoing are no loss', () => {
+  const parts = [
+    { type: 'step-start', snapshot: '42d4' },
+    { type: 'tool', tool: 'edit', callID: 'c', state: { status: 'completed', input: {}, output: 'Edited.' } },
+    { type: 'step-finish', reason: 'tool-calls' },
+    { type: 'patch', hash: '42d4', files: ['/p/a.txt'] },
+    { type: 'snapshot', snapshot: 'c530' },
+  ];
+  const session = { id: 'o', directory: '/p' };
+  const converted = convertOpencodeSession({ session, messages: [{ info: { role: 'assistant' }, parts }] });
+  expect([converted?.messages.length, converted?.lost]).toEqual([2, []]);
+});
+
+test('Gemini CLI: neither its description of the machine nor the results that are sent back are prompts', () => {
+  const context = '<session_context>\nThe operating system is: linux\n</session_context>';
+  const response = { functionResponse: { id: 'read-1', name: 'read_file', response: { output: 'alpha' } } };
+  const call = { id: 'read-1', name: 'read_file', args: { file_path: 'a.txt' }, result: [response], status: 'success' };
+  const text = toLines([
+    { sessionId: 'g', kind: 'main' },
+    { $set: { messages: [{ id: '1', type: 'user', content: [{ text: context }] }] } },
+    { id: '2', type: 'user', content: [{ text: 'Read it' }] },
+    { id: '3', type: 'gemini', content: '', model: 'gemini-2.5-flash' },
+    { id: '3', type: 'gemini', content: '', model: 'gemini-2.5-flash', toolCalls: [call] },
+    { id: '4', type: 'user', content: [response] },
+    { id: '5', type: 'gemini', content: 'It says alpha.', model: 'gemini-2.5-flash' },
+  ]);
+  const converted = convertGeminiSession(text, '/p');
+  expect({ ...summarize(converted), lost: converted?.lost }).toEqual({
+    title: 'Read it',
+    texts: ['Read it', 'It says alpha.'],
+    lost: [],
+  });
+  expect(converted?.messages.flatMap((message) => ('blocks' in message ? message.blocks : []))).toContainEqual({
+    type: 'tool_result',
+    tool_use_id: 'read-1',
+    content: 'alpha',
   });
 });
