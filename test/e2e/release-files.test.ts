@@ -1,7 +1,9 @@
-import { spawnSync } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { packTarGz } from '../../bin/tar.mjs';
@@ -9,6 +11,7 @@ import { TARGETS } from '../../bin/targets.mjs';
 import manifest from '../../package.json' with { type: 'json' };
 import { readTarGz } from '../../src/lib/files/tar.ts';
 import { featureFormat, readDockerfile, scoopFormat, workflowFormat } from '../support/deployment-formats.ts';
+import { startJsonServer } from '../support/json-server.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -89,11 +92,48 @@ test('the manifests have the formats of their tools', () => {
 test('every stage of the image starts from one that exists, and the last one runs ouro as a user', () => {
   const stages = readDockerfile(read('Dockerfile'));
   const names = stages.map(({ name }) => name);
-  const known = [...names, 'scratch', 'debian:bookworm-slim', `archive-\${TARGETARCH}`];
+  const known = [...names, 'debian:bookworm-slim'];
   expect(stages.filter(({ from }) => !known.includes(from))).toEqual([]);
   const copied = stages.flatMap(({ lines }) => lines.flatMap((line) => /^COPY --from=(\S+)/.exec(line)?.[1] ?? []));
   expect(copied.filter((name) => !names.includes(name))).toEqual([]);
   expect(stages.at(-1)?.lines.slice(-3)).toEqual(['USER ouro', 'WORKDIR /workspace', 'ENTRYPOINT ["ouro"]']);
+});
+
+const canDownload = process.platform === 'linux' && existsSync('/usr/bin/curl');
+
+test.runIf(canDownload)('the image unpacks the archive of its machine, and refuses one of other bytes', async () => {
+  const [download = ''] = readDockerfile(read('Dockerfile'))
+    .flatMap(({ lines }) => lines)
+    .flatMap((line) => /^RUN (case .*)/.exec(line)?.[1] ?? []);
+  const archives = (change: (content: Buffer) => Buffer) =>
+    Object.fromEntries(
+      TARGETS.map(({ name }) => [
+        `/download/v${version}/${archiveOf(name)}`,
+        change(readFileSync(join(out, archiveOf(name)))),
+      ]),
+    );
+  await using server = await startJsonServer(archives((content) => content));
+  await using broken = await startJsonServer(archives((content) => content.subarray(1)));
+  /** Runs the command on a machine of this name; only its folders and the address of the releases are others. */
+  const build = async (machine: string, { url }: { readonly url: string }) => {
+    const folder = await mkdtemp(join(project.dir, 'image-'));
+    writeFileSync(join(folder, 'dpkg'), `#!/bin/sh\necho ${machine}\n`, { mode: 0o755 });
+    const line = download
+      .replaceAll('/tmp/', `${folder}/`)
+      .replaceAll('/opt/ouro', `${folder}/ouro`)
+      .replaceAll(RELEASES, url);
+    const ran = promisify(execFile)('/bin/sh', ['-c', line], { env: { PATH: `${folder}:/usr/bin:/bin` } });
+    const code = await ran.then(
+      () => 0,
+      ({ code }) => code,
+    );
+    const program = join(folder, 'ouro/ouro');
+    return [code, existsSync(program) ? readFileSync(program, 'utf8') : undefined];
+  };
+  expect(await build('amd64', server)).toEqual([0, 'linux-x64']);
+  expect(await build('arm64', server)).toEqual([0, 'linux-arm64']);
+  expect(await build('riscv64', server)).toEqual([1, undefined]);
+  expect(await build('amd64', broken)).toEqual([1, undefined]);
 });
 
 test('the release has the notes of its version', () => {
