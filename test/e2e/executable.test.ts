@@ -153,6 +153,19 @@ describe.runIf(isWholeRun && process.platform === 'linux' && NO_SANDBOX === unde
     expect((await run(machine, ['--version'])).stdout.trim()).toBe(manifest.version);
   });
 
+  test('says who may remove or replace a program in a folder that is not writable', async () => {
+    await using machine = await startMachine();
+    await using server = await startJsonServer(createReleaseResponses({ version: NEXT, archive: next }));
+    const readOnly = { ...machine, command: [...machine.command, '--ro-bind', join(machine.root, 'bin'), '/bin'] };
+    const refused = {
+      code: 1,
+      stderr: expect.stringMatching(/^You may not change \/bin\. Run the command as its owner/),
+    };
+    expect(await run(readOnly, ['uninstall', '--yes'])).toMatchObject(refused);
+    expect(await run(readOnly, ['update'], undefined, { OURO_RELEASE_URL: server.url })).toMatchObject(refused);
+    expect(readdirSync(join(machine.root, 'bin'))).toEqual(['ouro']);
+  });
+
   test('--all also removes leftovers of sessions, and the link of the installer without it being in the PATH', async () => {
     await using machine = await startMachine();
     const links = join(machine.root, 'home/.local/bin');

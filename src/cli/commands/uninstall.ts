@@ -10,7 +10,7 @@ import { sanitize } from '../../lib/text/sanitize.ts';
 import { deleteStoredApiKey, readPluginSecrets, readStoredApiKeys } from '../../model/api-keys.ts';
 import type { SubcommandInput } from '../args/subcommands.ts';
 import { detectInstallation, type Installation } from '../installation/detect-installation.ts';
-import { getPreviousVersionPath, NOTICES_FILE, runNpm } from '../installation/update.ts';
+import { explainUnwritable, getPreviousVersionPath, NOTICES_FILE, runNpm } from '../installation/update.ts';
 import type { ProcessIo } from '../process-io.ts';
 
 /** Runs `ouro uninstall`: says what it removes, asks, and removes it. */
@@ -111,7 +111,10 @@ async function runUninstall({ paths, npm }: UninstallPlan, environment: Environm
     for (const read of [readStoredApiKeys, readPluginSecrets])
       for (const name of (await read(environment)).keys.keys()) await deleteStoredApiKey(environment, name);
   if (npm !== undefined) await runNpm(npm, environment);
-  for (const path of paths) await remove(path);
+  for (const path of paths)
+    await remove(path).catch((thrown) => {
+      throw explainUnwritable(dirname(path), thrown);
+    });
   // The folder of an unpacked archive; one that holds anything else stays.
   const notices = paths.find((path) => basename(path) === NOTICES_FILE);
   if (notices !== undefined && (await readdir(dirname(notices))).length === 0) await rmdir(dirname(notices));

@@ -153,14 +153,12 @@ async function readVersion(file: string, environment: Environment): Promise<stri
   return code === 0 ? stdout.toString('utf8').trim() : undefined;
 }
 
-function explainUnwritable(folder: string, thrown: unknown): unknown {
+/** Returns the error for a folder of the program that belongs to another user, and other errors as they are. */
+export function explainUnwritable(folder: string, thrown: unknown): unknown {
   if (!['EACCES', 'EPERM', 'EROFS'].includes(getErrnoCode(thrown) ?? '')) return thrown;
-  return new Error(
-    `You may not write to ${folder}. Run the command as its owner, or install ouro in your home folder.`,
-    {
-      cause: thrown,
-    },
-  );
+  return new Error(`You may not change ${folder}. Run the command as its owner, or install ouro in your home folder.`, {
+    cause: thrown,
+  });
 }
 
 const history = z.object({ previous: z.string().optional() });
