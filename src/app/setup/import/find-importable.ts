@@ -62,7 +62,7 @@ export async function findImportable(
   return { items: parts.flatMap(({ items }) => items), skipped: parts.flatMap(({ skipped }) => skipped) };
 }
 
-/** Names the files of other assistants that exist and that ouro does not read. Reads only names. */
+/** Names the files of other assistants that ouro does not read, and of which it could take something. */
 export async function listForeignFiles(environment: Environment, folder: string): Promise<readonly string[]> {
   const places = getImportFolders(environment, folder);
   const found = await Promise.all(
@@ -75,7 +75,11 @@ export async function listForeignFiles(environment: Environment, folder: string)
       },
     ),
   );
-  return [...new Set(found.flat())];
+  const names = [...new Set(found.flat())];
+  if (names.length === 0) return [];
+  const { items } = await findImportable(environment, folder);
+  const paths = items.map((item) => (item.kind === 'instructions' ? item.entry : item.path));
+  return names.filter((name) => paths.some((path) => path.startsWith(name)));
 }
 
 async function findClaudeFiles(environment: Environment): Promise<Found> {

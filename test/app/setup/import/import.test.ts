@@ -167,6 +167,21 @@ test('the first session in a project names what is not read, once, and /import l
   await second.close();
 });
 
+test('settings of other assistants of which nothing can be taken are not named', async () => {
+  await using other = await createTempProject();
+  await other.write('../home/.codex/config.toml', 'model = "gpt-5"\n');
+  await other.write('../home/.gemini/settings.json', '{"ui":{"theme":"Dark"}}');
+  const one = await composed(other, server.url, { frontend: 'screen' });
+  expect(one.conversation.info().warnings.join('\n')).not.toContain('other assistants');
+  await one.close();
+  await other.write('.gemini/settings.json', '{"mcpServers":{"notes":{"command":"notes"}}}');
+  const next = await composed(other, server.url, { frontend: 'screen' });
+  expect(next.conversation.info().warnings).toContainEqual(
+    'Files of other assistants that ouro does not read: .gemini/settings.json. /import lists what can be imported.',
+  );
+  await next.close();
+});
+
 test('a broken file is named and nothing else is lost by it', async () => {
   await project.write('.vscode/mcp.json', '7');
   await project.write('.gemini/commands/fix.toml', 'prompt = ');
