@@ -38,6 +38,8 @@ export type TurnFingerprint = {
   readonly failedCalls: string | undefined;
   /** Hash of the calls and their results without numbers, of which the arguments keep theirs unless the calls failed. */
   readonly similar: string;
+  /** Hash of the results, if one is so long that others with the same are hardly a coincidence. */
+  readonly results: string | undefined;
   /** The calls took long, as those do that wait for something. */
   readonly isWait: boolean;
   /** Hash of the text; empty without text. */

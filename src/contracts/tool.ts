@@ -39,6 +39,8 @@ export type ToolOutcome = {
   readonly structured?: JsonValue;
   /** The call failed because its limits blocked these effects. The gate decides whether it runs again without them. */
   readonly blocked?: readonly BlockedEffect[];
+  /** The call asked for something that still runs, so it is to be repeated. */
+  readonly isPending?: true;
   /** Text for the model that is placed after all results (the text of a skill, a reminder). */
   readonly attachment?: string;
   /** Ends the run with this call: with a structured answer, or because none was given. */

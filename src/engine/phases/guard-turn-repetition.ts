@@ -1,12 +1,11 @@
 import type { AgentEvent } from '../../contracts/event.ts';
-import { isJsonObject } from '../../contracts/json.ts';
-import type { AssistantMessage, ToolUseBlock } from '../../contracts/message.ts';
+import type { AssistantMessage } from '../../contracts/message.ts';
 import type { LoopGuardLimits, QueryDeps, QueryState, TurnFingerprint } from '../../contracts/query.ts';
 import type { UserAnswer } from '../../contracts/tool.ts';
-import { computeShortHash } from '../../lib/text/short-hash.ts';
 import { createMetaMessage, type ModelTurn } from '../model-turn.ts';
 import { appendMessages, type PhaseVerdict, retry, spend, stop } from '../query-state.ts';
 import type { CompletedCall } from '../tool-calls/tool-scheduler.ts';
+import { createTurnFingerprint } from './fingerprint-turn.ts';
 
 /**
  * Watches a finished turn for repetitions before the next one is requested: reminds the model, then asks the user, and
@@ -105,16 +104,11 @@ type TurnRepetition = {
   readonly isPause?: boolean;
 };
 
-const MAX_TURNS = 128;
-const MAX_PERIOD = 16;
-/** Calls that take longer wait for something, which may take many of them. */
-const WAIT_MS = 3000;
+const MAX_TURNS = 160;
 /** Repetitions that count once, where they may be work: waiting, stepping, or trying one number after the other. */
 const REPETITIONS_PER_COUNT = 5;
 /** The same long text is no habit, but may be the announcement of several calls. */
 const LONG_TEXTS_PER_COUNT = 2;
-const LONG_TEXT_CHARS = 200;
-const HASH_CHARS = 32;
 
 /** Adds a finished turn to the last ones. */
 function addFinishedTurn(
@@ -122,125 +116,48 @@ function addFinishedTurn(
   reply: AssistantMessage | undefined,
   ended: readonly CompletedCall[],
 ): readonly TurnFingerprint[] {
-  return [...recent, createPrint(reply, ended)].slice(-MAX_TURNS);
+  return [...recent, createTurnFingerprint(reply, ended)].slice(-MAX_TURNS);
 }
 
 /** Finds the longest repetition that the last turn continues; a count of 1 is none. */
 function findTurnRepetition(recent: readonly TurnFingerprint[]): TurnRepetition {
-  const undone = countUndoneChanges(recent);
   const found: readonly TurnRepetition[] = [
-    ...listCycles(recent, isSameTurn, recent.at(-1)?.failedCalls === undefined ? 'same_call' : 'failing_call'),
-    ...listCycles(recent, (one, other) => one.similar === other.similar, 'similar_call'),
-    { kind: 'undone_change', times: undone, count: undone },
+    findRepeatedTurns(recent, isSameTurn, recent.at(-1)?.failedCalls === undefined ? 'same_call' : 'failing_call'),
+    findRepeatedTurns(recent, isSimilarTurn, 'similar_call'),
+    findUndoneChange(recent),
     findEqualTexts(recent),
   ];
   return found.reduce((longest, next) => (next.count > longest.count ? next : longest));
 }
 
-/** Lists the repetitions of the last turn (as `kind`), of the last two turns, and so on. */
-function listCycles(
+/**
+ * Finds how often the last turns repeat earlier ones, in any order: the turns since the last one that was new, per
+ * different turn among them. So one call, a cycle of any length and a cycle in changing order count alike.
+ */
+function findRepeatedTurns(
   recent: readonly TurnFingerprint[],
   isEqual: (one: TurnFingerprint, other: TurnFingerprint) => boolean,
   kind: TurnRepetition['kind'],
-): readonly TurnRepetition[] {
-  return Array.from({ length: MAX_PERIOD }, (_, index): TurnRepetition => {
-    const times = countCycles(recent, index + 1, isEqual);
-    const isWait = recent.slice(-(index + 1)).some((turn) => turn.isWait);
-    const perCount = (isWait ? REPETITIONS_PER_COUNT : 1) * (kind === 'similar_call' ? REPETITIONS_PER_COUNT : 1);
-    return { kind: index === 0 || kind === 'similar_call' ? kind : 'cycle', times, ...countSome(times, perCount) };
-  });
-}
-
-/** Counts repetitions of which several count once. */
-function countSome(times: number, perCount: number): Pick<TurnRepetition, 'count' | 'isPause'> {
-  return { count: Math.max(1, Math.floor(times / perCount)), isPause: times % perCount > 0 };
-}
-
-function createPrint(reply: AssistantMessage | undefined, ended: readonly CompletedCall[]): TurnFingerprint {
-  const text = (reply?.blocks ?? []).flatMap((block) => (block.type === 'text' ? [block.text.trim()] : [])).join('\n');
-  const isFailed = ended.length > 0 && ended.every(({ result }) => result.is_error === true);
-  const calls = ended.map((call) => {
-    const { name, input } = call.block;
-    return {
-      name,
-      input: JSON.stringify(removeLabels(input)),
-      bare: simplifyInput(input),
-      result: getResultText(call),
-    };
-  });
+): TurnRepetition {
+  const isNew = (turn: TurnFingerprint, index: number) => !recent.slice(0, index).some((other) => isEqual(turn, other));
+  const repeated = recent.slice(recent.findLastIndex(isNew) + 1);
+  const different = repeated.filter((turn, index) => !repeated.slice(0, index).some((other) => isEqual(turn, other)));
+  const times = repeated.length === 0 ? 1 : Math.floor(repeated.length / different.length) + 1;
+  const perCount =
+    (repeated.some((turn) => turn.isWait) ? REPETITIONS_PER_COUNT : 1) *
+    (kind === 'similar_call' ? REPETITIONS_PER_COUNT : 1);
+  const { count, isPause } = countSome(times, perCount);
   return {
-    calls: hash(calls.map(({ name, input, result }) => [name, input, removeTimes(result)])),
-    failedCalls: isFailed ? hash(calls.map(({ name, bare }) => [name, bare])) : undefined,
-    similar: hash(
-      calls.map(({ name, input, result }) => [name, isFailed ? removeNumbers(input) : input, removeNumbers(result)]),
-    ),
-    isWait: ended.some(({ durationMs, completion }) => durationMs >= WAIT_MS && !isAgent(completion)),
-    text: text === '' ? '' : hash([text]),
-    isLongText: text.length >= LONG_TEXT_CHARS,
-    changes: ended.flatMap(listChanges),
+    kind: different.length <= 1 || kind === 'similar_call' ? kind : 'cycle',
+    times,
+    count,
+    isPause: isPause || (perCount > 1 && repeated.length % different.length > 0),
   };
 }
 
-/** A sub-agent takes long because it works. */
-function isAgent({ outcome }: CompletedCall['completion']): boolean {
-  return outcome.display?.kind === 'agent';
-}
-
-/** Returns the text of a result without the ids of its call and its sub-agent, which are new in every call. */
-function getResultText({ block, result, completion }: CompletedCall): string {
-  const { display } = completion.outcome;
-  if (display?.kind === 'agent') return display.summary;
-  return JSON.stringify(result.content)
-    .replaceAll(block.id, '')
-    .replaceAll(block.id.replaceAll(/[^\w-]/g, '_'), '');
-}
-
-/** Removes arguments that change nothing about a call beside others, and comments after a command. */
-function removeLabels(input: ToolUseBlock['input']): ToolUseBlock['input'] {
-  if (!isJsonObject(input)) return input;
-  const { description: _description, timeout: _timeout, ...rest } = input;
-  if (Object.keys(rest).length === 0) return input;
-  const { command } = rest;
-  return typeof command === 'string' ? { ...rest, command: command.replace(TRAILING_COMMENT, '').trim() } : rest;
-}
-
-const TRAILING_COMMENT = /(?:^|\s)#[^'"\n]*$/;
-
-/** The parts of a command that limit its time or its output, as models vary them when the command fails. */
-const COMMAND_LIMIT = /2>&1|\|\s*(?:tail|head)\b[^|;&]*|\b(?:timeout|sleep)\s+[\d.]+[smh]?/g;
-
-/** Returns the text of an input without what models vary when they repeat a failing call: labels, limits, blanks. */
-function simplifyInput(input: ToolUseBlock['input']): string {
-  return JSON.stringify(removeLabels(input), (_key, value: unknown) =>
-    typeof value === 'string' ? value.replace(COMMAND_LIMIT, '').replace(/\s+/g, '') : value,
-  );
-}
-
-/** Lists the changes that a call made, from the diff that it shows. */
-function listChanges({ completion }: CompletedCall): TurnFingerprint['changes'] {
-  const { display } = completion.outcome;
-  if (display?.kind !== 'diff') return [];
-  const lines = display.hunks.flatMap((hunk) => hunk.lines);
-  const [added, removed] = (['add', 'del'] as const).map((kind) =>
-    lines.flatMap((line) => (line.kind === kind ? [line.text] : [])),
-  );
-  return [{ done: hash([[display.path, removed, added]]), undone: hash([[display.path, added, removed]]) }];
-}
-
-/** Counts how often the last `period` turns were done in a row. */
-function countCycles(
-  recent: readonly TurnFingerprint[],
-  period: number,
-  isEqual: (one: TurnFingerprint, other: TurnFingerprint) => boolean,
-): number {
-  let equal = 0;
-  while (equal + period < recent.length) {
-    const turn = recent[recent.length - 1 - equal];
-    const earlier = recent[recent.length - 1 - equal - period];
-    if (turn === undefined || earlier === undefined || !isEqual(turn, earlier)) break;
-    equal += 1;
-  }
-  return Math.floor(equal / period) + 1;
+/** Counts repetitions of which several count once. */
+function countSome(times: number, perCount: number): Required<Pick<TurnRepetition, 'count' | 'isPause'>> {
+  return { count: Math.max(1, Math.floor(times / perCount)), isPause: times % perCount > 0 };
 }
 
 /** Returns whether two turns made the same calls with the same results. A failure and its call may be worded differently. */
@@ -248,16 +165,33 @@ function isSameTurn(one: TurnFingerprint, other: TurnFingerprint): boolean {
   return one.calls === other.calls || (one.failedCalls !== undefined && one.failedCalls === other.failedCalls);
 }
 
-/** Counts how often a change of the last turn and its reverse followed each other. */
-function countUndoneChanges(recent: readonly TurnFingerprint[]): number {
-  const counts = (recent.at(-1)?.changes ?? []).map(({ done, undone }) => {
-    const order = recent
-      .flatMap((turn) => turn.changes.map((change) => change.done))
-      .filter((change) => change === done || change === undone);
-    return order.filter((change, index) => index === 0 || change !== order[index - 1]).length - 1;
-  });
-  return Math.max(0, ...counts);
+/** Returns whether two turns differ only in numbers and ids, or whether other calls had the same long result. */
+function isSimilarTurn(one: TurnFingerprint, other: TurnFingerprint): boolean {
+  return one.similar === other.similar || (one.results !== undefined && one.results === other.results);
 }
+
+/**
+ * Finds how often a change of the last turn and its reverse followed each other. With something new since the last two
+ * of them, it may be work: a switch that is set for each of several tests.
+ */
+function findUndoneChange(recent: readonly TurnFingerprint[]): TurnRepetition {
+  const found = (recent.at(-1)?.changes ?? []).map(({ done, undone }): TurnRepetition => {
+    const turns = recent.flatMap((turn, index) =>
+      turn.changes.flatMap((change) =>
+        change.done === done || change.done === undone ? [{ index, done: change.done }] : [],
+      ),
+    );
+    const order = turns.filter((change, index) => index === 0 || change.done !== turns[index - 1]?.done);
+    const since = order.at(-3)?.index ?? 0;
+    const isNew = (turn: TurnFingerprint, index: number) =>
+      index > since && turn.changes.length === 0 && !recent.slice(0, index).some((other) => isSameTurn(turn, other));
+    const times = Math.max(1, order.length - 1);
+    return { kind: 'undone_change', times, ...countSome(times, recent.some(isNew) ? REPETITIONS_PER_COUNT : 1) };
+  });
+  return found.reduce((longest, next) => (next.count > longest.count ? next : longest), NOT_UNDONE);
+}
+
+const NOT_UNDONE: TurnRepetition = { kind: 'undone_change', times: 1, count: 1 };
 
 /** Counts the last turns with the same text. A turn that changed a file made progress under any text. */
 function findEqualTexts(recent: readonly TurnFingerprint[]): TurnRepetition {
@@ -266,24 +200,4 @@ function findEqualTexts(recent: readonly TurnFingerprint[]): TurnRepetition {
   const times = last === undefined || last.text === '' ? 0 : recent.length - 1 - recent.findLastIndex(isOther);
   const perCount = last?.isLongText === true && !last.isWait ? LONG_TEXTS_PER_COUNT : REPETITIONS_PER_COUNT;
   return { kind: 'same_text', times, ...countSome(times, perCount) };
-}
-
-/** Durations, times, dates and distances in turns differ between two equal results. */
-const TIMES =
-  /\d{4}-\d\d-\d\d|\d\d?:\d\d(?::\d\d)?(?:[.,]\d+)?|\d+(?:[.,]\d+)?\s?(?:ms|µs|ns|s|sec|secs|seconds?|min|minutes?|turns?)\b/g;
-
-function removeTimes(text: string): string {
-  return text.replaceAll(TIMES, '#');
-}
-
-/** Removes numbers and words with digits: counters, process ids, addresses, random names. */
-function removeNumbers(text: string): string {
-  return text.replaceAll(/\w+/g, (word) => (/\d|^[a-f]{4,}$/i.test(word) ? '#' : word));
-}
-
-/** Hashes a set: calls that run in parallel may come in any order, and twice. */
-function hash(parts: readonly unknown[]): string {
-  if (parts.length === 0) return '';
-  const texts = [...new Set(parts.map((part) => JSON.stringify(part)))].sort();
-  return computeShortHash(texts.join('\n'), HASH_CHARS);
 }

@@ -1,5 +1,5 @@
 import type { AgentEvent } from '../../contracts/event.ts';
-import type { Message } from '../../contracts/message.ts';
+import { isTypedByUser, type Message } from '../../contracts/message.ts';
 import { CHARS_PER_TOKEN } from '../../contracts/model.ts';
 import type { CompactionResult, ContextAdvice, QueryDeps, QueryState } from '../../contracts/query.ts';
 import type { Terminal } from '../../contracts/terminal-reason.ts';
@@ -55,7 +55,9 @@ async function* drainSteering(
   for (const item of deps.queues.takeSteering()) {
     yield { type: 'queue', item, state: 'delivered' };
     yield { type: 'message_end', message: item.message };
-    next = { ...appendMessages(next, item.message), recentTurns: [] };
+    next = appendMessages(next, item.message);
+    // The end of a background command is no word of the user.
+    if (isTypedByUser(item.message)) next = { ...next, recentTurns: [] };
   }
   return next;
 }

@@ -52,7 +52,8 @@ export function createBashOutputTool(shells: ShellRegistry) {
       const newOutput = entry.shell.output.takeNew();
       const lines = pattern === undefined ? newOutput : await filterLines(newOutput, pattern, signal);
       const state = entry.exit === undefined ? 'still running' : `ended ${describeExit(entry.exit)}`;
-      return { content: `[${shell_id}: ${state}]\n${lines.trim() === '' ? '(nothing new)' : lines.trimEnd()}` };
+      const content = `[${shell_id}: ${state}]\n${lines.trim() === '' ? '(nothing new)' : lines.trimEnd()}`;
+      return { content, ...(entry.exit === undefined ? { isPending: true } : {}) };
     },
   });
 }

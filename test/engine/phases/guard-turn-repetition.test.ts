@@ -12,6 +12,7 @@ import {
   queuedMessage,
   type ScriptedReply,
   scripted,
+  unlimitedContext,
   userSays,
 } from '../../support/loop/scripted.ts';
 import { findUnbalancedEvents } from '../../support/loop/unbalanced-events.ts';
@@ -19,15 +20,18 @@ import { findUnbalancedEvents } from '../../support/loop/unbalanced-events.ts';
 type Step = { readonly input: JsonObject; readonly more?: readonly JsonObject[]; readonly text?: string };
 
 const MAX_REPLIES = 60;
+/** For repetitions of which five count once. */
+const MANY_REPLIES = 130;
 
 /** Runs a model that makes these steps for ever; `outcome` answers its calls. */
 async function repeat(
   steps: (index: number) => Step,
   outcome: (input: JsonObject, index: number, callId: string) => ToolOutcome,
   overrides: Overrides = {},
+  maxReplies = MAX_REPLIES,
 ) {
   let results = 0;
-  const replies = Array.from({ length: MAX_REPLIES }, (_, index): ScriptedReply => {
+  const replies = Array.from({ length: maxReplies }, (_, index): ScriptedReply => {
     const { input: first, more = [], text } = steps(index);
     const calls = [first, ...more].map((input, at) => {
       const id = at === 0 ? `t${index}` : `t${index}-${at}`;
@@ -52,6 +56,11 @@ async function repeat(
 }
 
 const same = () => ({ content: 'same' });
+const LONG_RESULT = 'the same line of a long result\n'.repeat(20);
+const ORDERS = ['abc', 'bca', 'acb', 'cab', 'bac', 'cba'].join('');
+const names = ['alpha', 'bravo', 'charlie', 'delta', 'echo', 'foxtrot', 'golf'];
+const newName = (index: number): string =>
+  [index % 7, Math.floor(index / 7) % 7, Math.floor(index / 49)].map((at) => names[at]).join('-');
 const diff = (removed: string, added: string): ToolOutcome => ({
   content: 'edited',
   display: {
@@ -166,16 +175,61 @@ const LOOPS: readonly (readonly [
   ],
   [
     'a change done and undone, with another call between',
+    (index) => ({ input: { index: index % 2 === 1 ? 1 : index } }),
+    (_, index) => (index % 2 === 1 ? { content: 'failed' } : index % 4 === 0 ? diff('a', 'b') : diff('b', 'a')),
+    20,
+  ],
+  [
+    'a change done and undone, with another new call between',
     (index) => ({ input: { index } }),
     (_, index) => (index % 2 === 1 ? { content: `${index}` } : index % 4 === 0 ? diff('a', 'b') : diff('b', 'a')),
-    20,
+    85,
+  ],
+  ['three steps in changing order', (index) => ({ input: { step: ORDERS[index % 18] ?? '' } }), same, 20],
+  ['thirty steps in turn', (index) => ({ input: { step: newName(index % 30) } }), same, 96],
+  ['the same arguments in another order', (index) => ({ input: index % 2 ? { a: 1, b: 2 } : { b: 2, a: 1 } }), same, 8],
+  [
+    'the same command under another comment or label',
+    (index) => ({
+      input: {
+        command: [`# try ${index}\nls`, `echo "try ${newName(index)}" && ls`, `: try ${index}; ls`][index % 3] ?? '',
+      },
+    }),
+    ({ command }) => ({
+      content: `${/try [a-z-]+/.exec(String(command).startsWith('echo') ? String(command) : '')?.[0] ?? ''}a.ts`,
+    }),
+    8,
+  ],
+  [
+    'the same command at other times, on other processes and with other temporary files',
+    (index) => ({
+      input: {
+        command: `kill -9 ${4000 + index}; curl localhost/?t=${1_700_000_000 + index} > /tmp/${newName(index)}`,
+      },
+    }),
+    same,
+    40,
+  ],
+  [
+    'a background shell that is started, read and ended',
+    (index) => ({
+      input: index % 3 === 0 ? { command: 'serve' } : { shell_id: `bash_${Math.floor(index / 3)}`, step: index % 3 },
+    }),
+    (_, index) => ({ content: `bash_${Math.floor(index / 3)}: port in use` }),
+    120,
+  ],
+  [
+    'other calls with the same long result',
+    (index) => ({ input: { command: `node ${newName(index)}` } }),
+    () => ({ content: LONG_RESULT }),
+    40,
   ],
 ];
 
 test.each(LOOPS)(
   'a run that repeats %s is reminded, then ended with its own reason',
   async (_, steps, outcome, most) => {
-    const { result, reasons, requests, reminders } = await repeat(steps, outcome);
+    const { result, reasons, requests, reminders } = await repeat(steps, outcome, {}, MANY_REPLIES);
     expect(result.reason).toBe('loop_detected');
     expect(requests).toBeLessThanOrEqual(most);
     expect(reasons).toContain('loop_reminder');
@@ -212,6 +266,33 @@ const WORK: readonly (readonly [string, (index: number) => Step, (input: JsonObj
       (index) => ({ input: { index }, text: 'Next file.' }),
       (_, index) => diff(`${index}`, `${index + 1}`),
     ],
+    [
+      'a switch that is set for each of several tests',
+      (index) => ({ input: index % 2 === 1 ? { command: `test ${newName(index)}` } : { e: index % 4 } }),
+      (input, index) =>
+        index > 26
+          ? { content: `${newName(index)} ${index}` }
+          : index % 2 === 1
+            ? { content: `failed: ${input.command}` }
+            : index % 4 === 0
+              ? diff('a', 'b')
+              : diff('b', 'a'),
+    ],
+    [
+      'changes with the same long answer',
+      (index) => ({ input: { content: newName(index) } }),
+      (_, index) => ({ ...diff(newName(index), newName(index + 1)), content: LONG_RESULT }),
+    ],
+    [
+      'pages of numbers',
+      (index) => ({ input: { command: `sed -n ${index}00,${index}99p data.csv` } }),
+      (_, index) => ({ content: `${index},${index * 7}\n`.repeat(100) }),
+    ],
+    [
+      'files that are read again every twenty turns',
+      (index) => ({ input: { command: index % 20 < 6 ? `cat ${names[index % 20]}` : `do ${newName(index)}` } }),
+      (input) => ({ content: String(input.command) }),
+    ],
     ['a longer and longer cycle', (index) => ({ input: { step: Math.floor(Math.sqrt(index)) % 3, index } }), same],
     ['changes that go on', (index) => ({ input: { index } }), (_, index) => diff(`${index}`, `${index + 1}`)],
   ];
@@ -244,6 +325,30 @@ test('a call that waits may be repeated five times as often', async () => {
   expect(reasons.flatMap((reason, index) => (reason === 'loop_reminder' ? [index + 1] : []))).toEqual([
     15, 20, 25, 30, 35,
   ]);
+});
+
+test('a call whose command sleeps, or that is still pending, waits', async () => {
+  const sleeping = await repeat(() => ({ input: { command: 'sleep 1; check' } }), same);
+  expect([sleeping.result.reason, sleeping.requests]).toEqual(['loop_detected', 40]);
+  const pending = await repeat(
+    () => ({ input: { shell_id: 'bash_1' } }),
+    () => ({ content: 'nothing new', isPending: true }),
+  );
+  expect([pending.result.reason, pending.requests]).toEqual(['loop_detected', 40]);
+});
+
+test('the count survives a compaction', async () => {
+  let prepared = 0;
+  const context: QueryDeps['context'] = {
+    ...unlimitedContext,
+    prepare: async (messages) => {
+      prepared += 1;
+      return { messages, view: messages, tokens: prepared % 4 === 0 ? 1_500 : 0, freedTokens: 0 };
+    },
+  };
+  const { result, requests } = await repeat(() => ({ input: {} }), same, { context });
+  expect(prepared).toBeGreaterThan(8);
+  expect([result.reason, requests]).toEqual(['loop_detected', 8]);
 });
 
 test('the guard can be configured and disabled', async () => {
@@ -284,15 +389,19 @@ test('a question that fails or is refused ends the run', async () => {
   expect(refused.result.reason).toBe('loop_detected');
 });
 
-test('a user message resets the count', async () => {
+test.each([
+  ['a user message resets the count', 'steer', 5 + 8],
+  ['the notice of a background command does not reset the count', 'background', 8],
+] as const)('%s', async (_, origin, count) => {
   let polls = 0;
   const takeSteering = () => {
     polls += 1;
-    return polls === 6 ? [queuedMessage('next', 'Go on anyway.')] : [];
+    const item = queuedMessage('next', 'Go on anyway.');
+    return polls === 6 ? [{ ...item, message: { ...item.message, origin } }] : [];
   };
   const queues = { takeSteering, takeFollowUps: () => [], hasSteering: () => false };
   const { requests } = await repeat(() => ({ input: {} }), same, { queues });
-  expect(requests).toBe(5 + 8);
+  expect(requests).toBe(count);
 });
 
 test('an interrupt during the question is an interrupt', async () => {
