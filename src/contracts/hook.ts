@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from './json.ts';
 import type { BoundaryMessage } from './message.ts';
+import type { SettingsSource } from './permission.ts';
 import type { QueryDeps } from './query.ts';
-import type { HookConfig, SettingsSource } from './settings.ts';
 
 /** The names of all hook events. */
 export const HOOK_EVENTS = [
@@ -42,6 +42,41 @@ export const HOOK_EVENTS = [
 
 /** The name of a hook event. */
 export type HookEvent = (typeof HOOK_EVENTS)[number];
+
+/** The configuration of a hook. */
+export type HookConfig = {
+  readonly type: 'command' | 'http' | 'prompt' | 'agent' | 'mcp_tool';
+  readonly command?: string;
+  /** Shell that runs the command; absent: bash. */
+  readonly shell?: 'bash' | 'powershell';
+  /** Arguments of the command, which then runs without a shell. */
+  readonly args?: readonly string[];
+  readonly url?: string;
+  /** Request headers. `$NAME` is expanded for variables in `allowedEnvVars`. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly allowedEnvVars?: readonly string[];
+  /** Prompt for a model or a sub-agent. `$ARGUMENTS` stands for the hook input. */
+  readonly prompt?: string;
+  readonly model?: string;
+  /** MCP server, tool and input of a hook that calls a tool. */
+  readonly server?: string;
+  readonly tool?: string;
+  readonly input?: JsonObject;
+  /** Runs without being awaited; its context is added to the next turn. `asyncRewake`: blocking starts a turn. */
+  readonly async?: boolean;
+  readonly asyncRewake?: boolean;
+  /** Runs once per session. */
+  readonly once?: boolean;
+  /** Timeout in seconds. */
+  readonly timeout?: number;
+  /** Permission rule that the call must match. */
+  readonly if?: string;
+  readonly onFailure?: 'continue' | 'block';
+  readonly statusMessage?: string;
+};
+
+/** Hooks with a common matcher. */
+export type HookGroup = { readonly matcher?: string; readonly hooks: readonly HookConfig[] };
 
 /** A hook that is ready to run. Its source decides whether it may allow calls. */
 export type Hook = HookConfig & {

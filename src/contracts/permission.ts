@@ -14,8 +14,11 @@ export function isPermissionMode(text: string): text is PermissionMode {
 /** The effect of a rule on matching calls. */
 export type RuleBehavior = 'allow' | 'ask' | 'deny';
 
-/** The source of a rule, strongest first. The lists of all sources are combined. */
-export type RuleSource = 'managed' | 'flag' | 'session' | 'user' | 'local' | 'project';
+/** The source of a rule: a settings file, or the session. The lists of all sources are combined. */
+export type RuleSource = SettingsSource | 'session';
+
+/** The source of a setting, strongest first. */
+export type SettingsSource = 'managed' | 'flag' | 'local' | 'project' | 'user';
 
 /** A permission rule with its source. */
 export type Rule = {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { HostMcpServer } from '../contracts/frontend/host-capabilities.ts';
-import type { McpLoginConfig } from '../contracts/settings.ts';
+import type { McpLoginConfig } from '../contracts/hook-and-server-schemas.ts';
 import { redactSecrets } from '../lib/text/redact-secrets.ts';
 
 /** Name of the file with the user's logins. */

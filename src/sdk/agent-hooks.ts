@@ -1,6 +1,5 @@
-import { HOOK_EVENTS, type Hook, type HookEvent, type LoopHooks } from '../contracts/hook.ts';
+import { HOOK_EVENTS, type Hook, type HookConfig, type HookEvent, type LoopHooks } from '../contracts/hook.ts';
 import type { JsonObject } from '../contracts/json.ts';
-import type { HookConfig } from '../contracts/settings.ts';
 import { createHooks, type Hooks } from '../hooks/create-hooks.ts';
 import { createHookRunners } from '../hooks/hook-runners.ts';
 import { createLoopHooks } from '../hooks/loop-hooks.ts';

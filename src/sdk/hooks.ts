@@ -1,6 +1,13 @@
 /** `@ouro-cli/agent/hooks`: commands, URLs and functions that run at each step of an agent and can block it. */
-export { HOOK_EVENTS, type HookEvent, type HookResult, type HookVerdict, type LoopHooks } from '../contracts/hook.ts';
-export type { HookConfig } from '../contracts/settings.ts';
+
+export {
+  HOOK_EVENTS,
+  type HookConfig,
+  type HookEvent,
+  type HookResult,
+  type HookVerdict,
+  type LoopHooks,
+} from '../contracts/hook.ts';
 export {
   type AgentHooks,
   createAgentHooks as agentHooks,

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import type { JsonObject } from '../contracts/json.ts';
+import { settingsSchema } from '../contracts/setting-keys.ts';
 import type { Settings } from '../contracts/settings.ts';
 import { findClosestWord } from '../lib/text/closest-word.ts';
-import { settingsSchema } from './setting-keys.ts';
 
 type Path = readonly (string | number)[];
 

@@ -2,12 +2,13 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import type { ActionResult } from '../contracts/frontend/host-capabilities.ts';
 import type { JsonObject, JsonValue } from '../contracts/json.ts';
+import { SETTING_KEYS, settingsSchema } from '../contracts/setting-keys.ts';
 import { getErrorMessage } from '../lib/errors.ts';
 import { editJsonc } from '../lib/files/edit-jsonc.ts';
 import type { JsonEdit } from '../lib/files/json-edit.ts';
 import type { JsonRecord } from '../lib/json.ts';
+import { createLazy } from '../lib/memoize.ts';
 import { parseSettingsLayer } from './parse-settings-layer.ts';
-import { getSettingsJsonSchema, SETTING_KEYS } from './setting-keys.ts';
 
 /** The way a value can be entered in one line: chosen from words or typed; a `list` can only be edited in its file. */
 export type SettingInput =
@@ -24,6 +25,12 @@ const schemaTree = z.lazy(() =>
     properties: z.record(z.string(), nodeSchema.extend({ properties: z.record(z.string(), nodeSchema).optional() })),
   }),
 );
+
+/** Returns the JSON Schema for editors, as printed by `ouro settings schema`. */
+export const getSettingsJsonSchema = createLazy((): object => ({
+  ...z.toJSONSchema(settingsSchema, { io: 'input' }),
+  title: 'Settings of ouro',
+}));
 
 /** Returns how the value of a settings key can be entered. */
 export function getSettingInput(key: string): SettingInput {

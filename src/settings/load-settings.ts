@@ -1,11 +1,6 @@
 import { join } from 'node:path';
-import type {
-  LoadedSettings,
-  Settings,
-  SettingsLayer,
-  SettingsProblem,
-  SettingsSource,
-} from '../contracts/settings.ts';
+import type { SettingsSource } from '../contracts/permission.ts';
+import type { LoadedSettings, Settings, SettingsLayer, SettingsProblem } from '../contracts/settings.ts';
 import { getSettingsPath } from './edit-settings.ts';
 import { mergeSettingsLayers, pickSandboxRestrictions, restrictProjectLayer } from './merge-settings.ts';
 import { type ParsedSettingsLayer, parseSettingsLayer } from './parse-settings-layer.ts';

@@ -1,4 +1,5 @@
 import type { JsonValue } from '../contracts/json.ts';
+import { SETTING_KEYS } from '../contracts/setting-keys.ts';
 import type {
   LoadedSettings,
   SandboxSettings,
@@ -8,7 +9,6 @@ import type {
   SettingWithSource,
 } from '../contracts/settings.ts';
 import { isJsonRecord } from '../lib/json.ts';
-import { SETTING_KEYS } from './setting-keys.ts';
 
 /** Keys that only user and managed settings may set, such as the API key, the endpoint and the session storage. */
 const USER_ONLY_KEYS = SETTING_KEYS.filter(({ isUserOnly }) => isUserOnly).map(({ key }) => key);

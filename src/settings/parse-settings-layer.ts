@@ -1,6 +1,7 @@
 import { findNodeAtLocation, getNodeValue, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
+import type { SettingsSource } from '../contracts/permission.ts';
 import { PERMISSION_MODES } from '../contracts/permission.ts';
-import type { Settings, SettingsLayer, SettingsProblem, SettingsSource } from '../contracts/settings.ts';
+import type { Settings, SettingsLayer, SettingsProblem } from '../contracts/settings.ts';
 import { isJsonRecord } from '../lib/json.ts';
 import { getLineNumber, splitWords } from '../lib/text/lines.ts';
 import { dropInvalidSettings } from './drop-invalid-settings.ts';

@@ -4,11 +4,13 @@ import { join } from 'node:path';
 import { parse } from 'jsonc-parser';
 import { z } from 'zod';
 import type { TrustEffect } from '../contracts/frontend/first-run.ts';
-import type { HookConfig, McpServerConfig, Settings, SettingsLayer, SettingsProblem } from '../contracts/settings.ts';
+import type { HookConfig } from '../contracts/hook.ts';
+import type { McpServerConfig } from '../contracts/hook-and-server-schemas.ts';
+import { SETTING_KEYS } from '../contracts/setting-keys.ts';
+import type { Settings, SettingsLayer, SettingsProblem } from '../contracts/settings.ts';
 import { ignoreMissingFile } from '../lib/errors.ts';
 import { readFileOrPipe } from '../lib/files/read-regular-file.ts';
 import { formatBytes } from '../lib/text/format.ts';
-import { SETTING_KEYS } from './setting-keys.ts';
 
 /** Keys that start programs or grant permissions; in a project's settings, every change to them needs approval. */
 const APPROVAL_KEYS = SETTING_KEYS.filter((row) => row.needsApproval).map(({ key }) => key);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { getSettingsJsonSchema } from '../../src/settings/edit-settings.ts';
 import { type LoadSettingsOptions, loadSettings } from '../../src/settings/load-settings.ts';
 import { explainSettingsLayers } from '../../src/settings/merge-settings.ts';
-import { getSettingsJsonSchema } from '../../src/settings/setting-keys.ts';
 
 const USER = '/home/me/.ouro/settings.json';
 const PROJECT = '/p/.claude/settings.json';

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import type { JsonObject, JsonValue } from '../../src/contracts/json.ts';
+import { SETTING_KEYS, settingsSchema } from '../../src/contracts/setting-keys.ts';
 import { parseSettingsLayer } from '../../src/settings/parse-settings-layer.ts';
-import { SETTING_KEYS, settingsSchema } from '../../src/settings/setting-keys.ts';
 import { describeSettingsEffects, fingerprintSettingsGrants } from '../../src/settings/settings-needing-approval.ts';
 
 /** What narrows, names or delays, and starts or sends nothing by itself. */

@@ -1,9 +1,10 @@
 import type { PanelAction, PanelRow } from '../../contracts/frontend/command.ts';
-import type { SettingsSource, SettingWithSource } from '../../contracts/settings.ts';
+import type { SettingsSource } from '../../contracts/permission.ts';
+import { SETTING_KEYS, type SettingKey } from '../../contracts/setting-keys.ts';
+import type { SettingWithSource } from '../../contracts/settings.ts';
 import { findClosestWord } from '../../lib/text/closest-word.ts';
 import { editSetting, getSettingInput, getSettingsPath, type SettingsScope } from '../../settings/edit-settings.ts';
 import { explainSettingsLayers } from '../../settings/merge-settings.ts';
-import { SETTING_KEYS, type SettingKey } from '../../settings/setting-keys.ts';
 
 import type { ConversationParts } from '../conversation-parts.ts';
 import {

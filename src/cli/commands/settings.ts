@@ -5,11 +5,12 @@ import { readSettings } from '../../app/read-settings.ts';
 import { answerImportOffer } from '../../app/setup/import-claude-files.ts';
 import { loadFolderTrust } from '../../app/trust/folder-trust.ts';
 import type { Environment } from '../../contracts/environment.ts';
+import { SETTING_KEYS, type SettingKey } from '../../contracts/setting-keys.ts';
 import type { SettingsProblem } from '../../contracts/settings.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
+import { getSettingsJsonSchema } from '../../settings/edit-settings.ts';
 import { formatConfigProblems } from '../../settings/load-settings.ts';
 import { explainSettingsLayers } from '../../settings/merge-settings.ts';
-import { getSettingsJsonSchema, SETTING_KEYS, type SettingKey } from '../../settings/setting-keys.ts';
 import type { SubcommandInput } from '../args/subcommands.ts';
 import { UsageError } from '../args/usage-error.ts';
 

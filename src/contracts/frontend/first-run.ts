@@ -1,4 +1,4 @@
-import type { SettingsSource } from '../settings.ts';
+import type { SettingsSource } from '../permission.ts';
 
 /** Questions that the user has to answer before the first prompt. */
 export type FirstRunQuestions = {

@@ -1,8 +1,8 @@
 import type { Hook } from '../hook.ts';
+import type { McpServerConfig } from '../hook-and-server-schemas.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 import type { ToolSpec } from '../model.ts';
 import type { PermissionAnswer, PermissionRequest, Rule, RuleBehavior, ToolTraits } from '../permission.ts';
-import type { McpServerConfig } from '../settings.ts';
 import type { CallContext, ToolOutcome } from '../tool.ts';
 
 /** Capabilities that a host provides to a run over the wire. */

@@ -6,7 +6,7 @@ import {
 } from '@modelcontextprotocol/sdk/client/auth.js';
 import type { OAuthTokens } from '@modelcontextprotocol/sdk/shared/auth.js';
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
-import type { McpIdentityProvider } from '../../contracts/settings.ts';
+import type { McpIdentityProvider } from '../../contracts/hook-and-server-schemas.ts';
 import { sanitizeUntrustedLine } from '../../lib/text/sanitize.ts';
 import type { OAuthConfig } from '../configured-mcp-server.ts';
 import {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { McpIdentityProvider } from '../../contracts/settings.ts';
+import type { McpIdentityProvider } from '../../contracts/hook-and-server-schemas.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import { parseJson } from '../../lib/json.ts';
 import { runShellCommand } from '../../lib/processes/find-shell.ts';

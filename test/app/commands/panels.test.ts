@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { PanelContent } from '../../../src/contracts/frontend/command.ts';
-import { SETTING_KEYS } from '../../../src/settings/setting-keys.ts';
+import { SETTING_KEYS } from '../../../src/contracts/setting-keys.ts';
 import { startApiServer } from '../../support/api/server.ts';
 import { type Composed, composed } from '../../support/composed.ts';
 import { createTempProject, type TempProject } from '../../support/temp-project.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { auth } from '@modelcontextprotocol/sdk/client/auth.js';
 import { expect, test } from 'vitest';
-import type { McpIdentityProvider } from '../../../src/contracts/settings.ts';
+import type { McpIdentityProvider } from '../../../src/contracts/hook-and-server-schemas.ts';
 import { createEnterpriseAuth } from '../../../src/mcp/auth/enterprise-auth.ts';
 import { loginToMcpServer } from '../../../src/mcp/auth/mcp-login.ts';
 import type { OAuthConfig } from '../../../src/mcp/configured-mcp-server.ts';

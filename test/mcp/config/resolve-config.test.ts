@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { McpServerConfig } from '../../../src/contracts/settings.ts';
+import type { McpServerConfig } from '../../../src/contracts/hook-and-server-schemas.ts';
 import { type McpConfigInput, resolveMcpConfig } from '../../../src/mcp/config/resolve-config.ts';
 import { type ConfiguredMcpServer, describeMcpLaunchDetails } from '../../../src/mcp/configured-mcp-server.ts';
 

@@ -1,32 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, expectTypeOf, test } from 'vitest';
-import type { z } from 'zod';
+import { expect, test } from 'vitest';
 import { describeSettingKey, findSettingKeys } from '../../src/cli/commands/settings.ts';
-import type { Settings } from '../../src/contracts/settings.ts';
+import { SETTING_KEYS, settingsSchema } from '../../src/contracts/setting-keys.ts';
 import { formatMarkdownTable } from '../../src/lib/text/markdown.ts';
-import { SETTING_KEYS, settingsSchema } from '../../src/settings/setting-keys.ts';
 
 const PAGE = join(import.meta.dirname, '../../docs/settings.md');
 const LIST = /(?<=^<!-- This list is made from .*-->\n\n)[\s\S]*?(?=\n*<!-- end of keys -->)/m;
-
-type Frozen<Value> = Value extends readonly (infer Item)[]
-  ? readonly Frozen<Item>[]
-  : Value extends object
-    ? { readonly [Key in keyof Value]: Frozen<Value[Key]> }
-    : Value;
-/** Hooks are read by their event, providers and models by schemas of their own. */
-type Loose = 'hooks' | 'providers' | 'models';
-type Read = Frozen<z.output<typeof settingsSchema>>;
-
-test('the schema and the settings type agree, key by key', () => {
-  expectTypeOf<keyof Read>().toEqualTypeOf<keyof Settings>();
-  expectTypeOf<Read>().toExtend<Settings>();
-  expectTypeOf<Omit<Settings, Loose>>().toExtend<Omit<Read, Loose>>();
-  expectTypeOf<keyof NonNullable<Read['permissions']>>().toEqualTypeOf<keyof NonNullable<Settings['permissions']>>();
-  expectTypeOf<keyof NonNullable<Read['timeouts']>>().toEqualTypeOf<keyof NonNullable<Settings['timeouts']>>();
-  expectTypeOf<keyof NonNullable<Read['sandbox']>>().toEqualTypeOf<keyof NonNullable<Settings['sandbox']>>();
-});
 
 test('every key of the schema has a row, and nested rows are found by their name', () => {
   const tops = new Set(SETTING_KEYS.map(({ key }) => key.split('.')[0]));

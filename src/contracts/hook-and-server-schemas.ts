@@ -1,7 +1,9 @@
 import { z } from 'zod';
+import type { Frozen, JsonValue } from './json.ts';
 
 const text = z.string();
 const positive = z.number().positive();
+const jsonValue: z.ZodType<JsonValue> = z.json();
 
 const HOOK_NEEDS = {
   command: ['command'],
@@ -25,7 +27,7 @@ const hook = z.lazy(() =>
       model: text.min(1).optional(),
       server: text.min(1).optional(),
       tool: text.min(1).optional(),
-      input: z.record(text, z.json()).optional(),
+      input: z.record(text, jsonValue).optional(),
       async: z.boolean().optional(),
       asyncRewake: z.boolean().optional(),
       once: z.boolean().optional(),
@@ -58,21 +60,28 @@ export const mcpServerSchema = z.lazy(() =>
       headers: z.record(z.string(), z.string()).optional(),
       timeout: z.number().positive().optional(),
       disabled: z.boolean().optional(),
+      /** For servers without dynamic client registration. */
       oauth: z
         .object({
+          /** A URL is a client metadata document, for servers that support it. */
           clientId: z.string().optional(),
           clientSecret: z.string().optional(),
+          /** Registered port of the redirect URL. */
           callbackPort: z.int().positive().optional(),
           scope: z.string().optional(),
+          /** `client_credentials`: log in without a user, by client secret or private key. */
           grant: z.enum(['authorization_code', 'client_credentials']).optional(),
           privateKey: z.string().optional(),
           algorithm: z.string().optional(),
+          /** The only authorization server that may get the credentials, whatever the MCP server names. */
           issuer: z.string().optional(),
+          /** An enterprise identity provider that authorizes access to MCP servers centrally. */
           identityProvider: z
             .strictObject({
               tokenEndpoint: z.string(),
               clientId: z.string(),
               clientSecret: z.string().optional(),
+              /** ID token of the user's sign-in, or a shell command that prints it. */
               idToken: z.string().optional(),
               idTokenCommand: z.string().optional(),
             })
@@ -84,6 +93,10 @@ export const mcpServerSchema = z.lazy(() =>
       error: 'a server needs "command" or "url"',
     }),
 );
+
+export type McpServerConfig = Frozen<z.output<typeof mcpServerSchema>>;
+export type McpLoginConfig = NonNullable<McpServerConfig['oauth']>;
+export type McpIdentityProvider = NonNullable<McpLoginConfig['identityProvider']>;
 
 /** The search provider of the tool WebSearch. */
 export const webSearchSchema = z.lazy(() =>

@@ -1,10 +1,9 @@
 import { z } from 'zod';
-import { HOOK_EVENTS } from '../contracts/hook.ts';
-import type { JsonValue } from '../contracts/json.ts';
-import { EFFORTS } from '../contracts/model.ts';
-import { PERMISSION_MODES } from '../contracts/permission.ts';
-import { createLazy } from '../lib/memoize.ts';
+import { HOOK_EVENTS } from './hook.ts';
 import { hookGroupSchema, mcpServerSchema, pluginConfigsSchema, webSearchSchema } from './hook-and-server-schemas.ts';
+import type { JsonValue } from './json.ts';
+import { EFFORTS } from './model.ts';
+import { PERMISSION_MODES } from './permission.ts';
 
 const text = z.string();
 const positive = z.number().positive();
@@ -109,6 +108,7 @@ const sandbox = {
   failIfUnavailable: liveKey(z.literal(true), 'true', 'Always true: without a sandbox, no command runs.'),
 };
 
+/** Timeouts in milliseconds; each is also an environment variable. */
 const timeouts = {
   streamIdleMs: liveKey(positive, '60000; custom providers 300000', 'Longest silence within a reply.'),
   headerMs: liveKey(positive, '120000; custom providers 600000', 'Longest wait for a reply to start.'),
@@ -291,8 +291,3 @@ function listNestedKeys(top: string, shape: Readonly<Record<string, z.ZodType>>)
     return info === undefined ? [] : [{ key: `${top}.${nestedKey}`, ...info }];
   });
 }
-
-/** Returns the JSON Schema for editors, as printed by `ouro settings schema`. */
-export const getSettingsJsonSchema = createLazy((): object => {
-  return { ...z.toJSONSchema(settingsSchema, { io: 'input' }), title: 'Settings of ouro' };
-});
