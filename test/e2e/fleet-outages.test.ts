@@ -19,7 +19,7 @@ const OUTAGES: readonly (readonly [string, ApiTurn, string])[] = [
   ['a key that is refused', status(400, 'API key not valid.'), 'the API key was rejected (400)'],
   ['a rate limit', status(429, undefined, { 'retry-after': '7200' }), 'the quota is used up (429)'],
   ['a login page of the network', htmlError(200), 'answered with a web page'],
-  ['a connection that breaks off', reset(), 'No connection to'],
+  ['a connection that breaks off', reset(), 'closed the connection'],
   ['a server without TLS', says('It is done.'), 'TLS handshake'],
 ];
 

@@ -37,15 +37,13 @@ export function classifyThrown(thrown: unknown, address: string): ModelFailure {
   const code = findErrorCode(thrown);
   const messages = joinMessages(thrown);
   if (/CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_TLS/i.test(`${code} ${messages}`)) {
-    return {
-      kind: 'invalid',
-      message: `The certificate of ${address} is not trusted (${code || messages}). Set NODE_EXTRA_CA_CERTS to a file with its CA certificate.`,
-    };
+    const [problem, advice] = CERTIFICATE_PROBLEMS[code] ?? UNTRUSTED_CERTIFICATE;
+    return { kind: 'invalid', message: `The certificate of ${address} ${problem} (${code || messages}). ${advice}` };
   }
   if (code === 'EPROTO') {
     return {
       kind: 'invalid',
-      message: `TLS handshake with ${address} failed (${code}): the server requires a client certificate or does not use TLS. ${CLIENT_CERTIFICATE_HINT}`,
+      message: `TLS handshake with ${address} failed (${code}): the server requires a client certificate or does not use TLS. ${CLIENT_CERTIFICATE_HINT} Without TLS, the base URL starts with http://.`,
     };
   }
   if (/header.{0,40}invalid|invalid.{0,40}header|not a (?:legal|valid) (?:HTTP )?header|ByteString/i.test(messages)) {
@@ -54,12 +52,31 @@ export function classifyThrown(thrown: unknown, address: string): ModelFailure {
   if (/InvalidURL|Invalid URL|cannot be parsed|ERR_INVALID_ARG_VALUE|protocol/i.test(`${code} ${messages}`)) {
     return { kind: 'invalid', message: `${address} is not a usable address. Check the base URL.` };
   }
+  if (code === 'ECONNRESET') {
+    const scheme = address.startsWith('https:') ? 'http://' : 'https://';
+    return {
+      kind: 'network',
+      message: `${address} closed the connection without an answer (${code}). Check the network, and whether the base URL should start with ${scheme}.`,
+    };
+  }
   const hint =
     code === 'ECONNREFUSED' && LOCAL_ADDRESS.test(address)
       ? 'Start the server that should answer there, or correct the base URL.'
       : 'Check the network and the base URL.';
   return { kind: 'network', message: `No connection to ${address}${code ? ` (${code})` : ''}. ${hint}` };
 }
+
+const UNTRUSTED_CERTIFICATE = ['is not trusted', 'Set NODE_EXTRA_CA_CERTS to a file with its CA certificate.'] as const;
+
+/** Certificates that no CA file makes valid, with what to do about them. */
+const CERTIFICATE_PROBLEMS: Readonly<Record<string, readonly [problem: string, advice: string]>> = {
+  CERT_HAS_EXPIRED: ['has expired', 'Renew it on the server. If it is valid, correct the clock of this machine.'],
+  CERT_NOT_YET_VALID: ['is not valid yet', 'Correct the clock of this machine, or replace the certificate.'],
+  ERR_TLS_CERT_ALTNAME_INVALID: [
+    'is for another host',
+    'Use a host name in the base URL that the certificate names, or replace the certificate.',
+  ],
+};
 
 /** Reads the SDK's error for a non-2xx response by its shape, so that its classes need not be loaded here. */
 function readErrorResponse(thrown: unknown) {

@@ -233,4 +233,26 @@ describe('failures without an HTTP answer', () => {
     expect(failure.kind).toBe('invalid');
     expect(failure.message).toContain('NODE_EXTRA_CA_CERTS');
   });
+
+  test.each([
+    ['CERT_HAS_EXPIRED', 'has expired (CERT_HAS_EXPIRED). Renew it on the server.'],
+    ['CERT_NOT_YET_VALID', 'is not valid yet (CERT_NOT_YET_VALID). Correct the clock'],
+    ['ERR_TLS_CERT_ALTNAME_INVALID', 'is for another host (ERR_TLS_CERT_ALTNAME_INVALID). Use a host name'],
+  ])('a certificate with %s is final, and no CA file is suggested', (code, text) => {
+    const failure = classifyThrown(Object.assign(new Error('x'), { cause: { code } }), 'https://gateway.test');
+    expect(failure.kind).toBe('invalid');
+    expect(failure.message).toContain(`The certificate of https://gateway.test ${text}`);
+    expect(failure.message).not.toContain('NODE_EXTRA_CA_CERTS');
+  });
+
+  test.each([
+    ['https://gateway.test', 'http://'],
+    ['http://gateway.test', 'https://'],
+  ])('a connection that %s resets suggests the other scheme', (address, scheme) => {
+    const reset = Object.assign(new Error('x'), { cause: { code: 'ECONNRESET' } });
+    expect(classifyThrown(reset, address)).toEqual({
+      kind: 'network',
+      message: `${address} closed the connection without an answer (ECONNRESET). Check the network, and whether the base URL should start with ${scheme}.`,
+    });
+  });
 });
