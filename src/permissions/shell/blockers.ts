@@ -88,7 +88,7 @@ function listFileBlockers(
   });
 }
 
-/** True for `> x`, `tee x` and `cp y x`, which replace a file; false for removals and attributes. */
+/** True for `> x`, `tee x` and `cp y x`, which replace a file; false for removals and changes of attributes. */
 function replacesFile(command: string): boolean {
   const { writes, opensNoFiles, copiesFiles, deletes } = findProgramFacts(command.split(' ')[0] ?? '');
   const writesOperands = writes === 'operands' && opensNoFiles !== true && deletes !== true;
@@ -179,7 +179,7 @@ function listDeleteBlockers(context: DecisionContext, deletes: readonly Accessed
   });
 }
 
-/** Lists git commands that may show contents of files that rules deny or ask about. */
+/** Lists git commands that may show contents, also past ones, of files that rules deny or ask about. */
 function listGitContentBlockers(
   context: DecisionContext,
   commands: readonly ReachableCommand[],

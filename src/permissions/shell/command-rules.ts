@@ -20,7 +20,7 @@ export const parseCommandPattern = memoizeByKey((specifier: string): CommandPatt
   return { words: parsePatternWords(text), kind: open === null ? 'exact' : 'prefix' };
 });
 
-/** Creates a predicate for deny and ask rules that paths, options and flag order cannot avoid. */
+/** Creates a predicate for deny and ask rules; paths, early options, flag order and combined flags hide no command. */
 export function createDenyMatcher({ specifier }: Rule, policy: Policy): (command: ReachableCommand) => boolean {
   if (specifier === undefined) return () => true;
   const pattern = parseCommandPattern(specifier);
@@ -62,7 +62,7 @@ export function matchesAllowRule(rule: Rule, command: ResolvedCommand, from: num
   return pattern.kind === 'exact' || !hasRiskyArg(texts, pattern.words.length);
 }
 
-/** True for an argument that is only text, such as a message: the output of a command is safe in it. */
+/** True for an argument that is only text (a message, an argument of `echo`): command output is safe in it. */
 function isTextArg([name = '', sub = '', ...rest]: readonly string[], index: number): boolean {
   const { textArgs } = getExactProgramFacts(name);
   if (textArgs === undefined || textArgs === 'all') return textArgs === 'all';
@@ -70,7 +70,7 @@ function isTextArg([name = '', sub = '', ...rest]: readonly string[], index: num
   return (textArgs.subcommands?.includes(sub) ?? true) && textArgs.options.includes(option);
 }
 
-/** Compares words with a pattern: a star in a word is any characters, a star alone any words. */
+/** Compares words with a pattern: a star in a word is any characters, a star alone any number of words. */
 function matchesPattern(pattern: readonly string[], argv: readonly string[], open: CommandPattern['kind']): boolean {
   let [patternIndex, star, retryIndex] = [0, -1, 0];
   for (let index = 0; index < argv.length; ) {

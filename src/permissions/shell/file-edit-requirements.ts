@@ -8,7 +8,7 @@ import type { ProgramFacts } from './programs/program-facts.ts';
 /** Longer commands need approval as commands. */
 const MAX_EDITS = 200;
 
-/** Returns the file edits of a command that writes files; `undefined` for other commands. */
+/** Returns the file edits of a command that writes files; `undefined` for other commands and arguments. */
 export function listFileEditRequirements(
   context: DecisionContext,
   command: ResolvedCommand,

@@ -70,7 +70,7 @@ function listChangedWords(
   return [...folder, ...implicit, ...(mayChangeOperands(argv) ? listOperands(context, argv, cwds) : [])];
 }
 
-/** Lists arguments that may name changed paths, without those that are only read. */
+/** Lists arguments that may name changed paths, without those only read: the script that runs, what is archived. */
 function listOperands(context: DecisionContext, argv: readonly string[], cwds: readonly string[]): readonly string[] {
   const [name = '', first = '', ...rest] = argv;
   const { interpreter, packs } = findProgramFacts(name);

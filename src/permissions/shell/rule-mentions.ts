@@ -125,7 +125,7 @@ function mayOpenArgs(argv: readonly string[]): boolean {
   return opensNoFiles !== true || printsArgs === true || runsProjectScripts === true || commandMarkers !== undefined;
 }
 
-/** Returns the archive that `tar cf x a` or `zip x a` writes: the first argument that is no option. */
+/** Returns the archive that `tar cf x a`, `tar -cf x a` or `zip x a` writes: the first argument that is no option. */
 function listArchives([name = '', ...args]: readonly string[]): readonly string[] {
   const { readsRecursively, writes } = findProgramFacts(name);
   if (readsRecursively !== 'always' || writes !== undefined) return [];
@@ -140,7 +140,7 @@ function mayChangeArgs(argv: readonly string[]): boolean {
   );
 }
 
-/** Creates a search for a rule's command, all words of it, in the arguments of another command. */
+/** Creates a function that finds a rule's command in the arguments of another one, if all its words are there. */
 function createCommandFinder(
   { fs, policy }: DecisionContext,
   rule: Rule,

@@ -15,7 +15,7 @@ import {
 /** A command that may run, and the name of the program that would run it. */
 export type ReachableCommand = { readonly argv: readonly string[]; readonly via: string };
 
-/** Everything a line may do, over-approximated for denials: commands it could run, files it opens. */
+/** Everything a line may do, over-approximated for denials: commands it could run, files its redirections open. */
 export type ShellEffects = {
   readonly commands: readonly ReachableCommand[];
   readonly reads: readonly string[];
@@ -45,7 +45,7 @@ const SYSTEM_PROGRAM = /^\/(?:usr\/)?(?:local\/)?s?bin\/[^/]+$/;
 type PendingCommand = ReachableCommand & { readonly depth: number };
 type PendingScript = { readonly text: string; readonly via: string };
 
-/** Collects the effects of a script, of scripts in its arguments, and of the expanded loops. */
+/** Collects the effects of a script, of scripts in its arguments, and of its loops with their variables filled in. */
 export function collectShellEffects(
   script: ParsedScript,
   parseScript: ParseScript = parse,

@@ -19,7 +19,7 @@ import { listWrittenArgs } from './written-args.ts';
 /** Expansions, whose value is only known when the command line runs. */
 const EXPANSION = /\$\{[^}]*\}|\$\(\(?[\s\S]*\)|`[\s\S]*`|\$\w+|\$[@*#?!$-]/g;
 
-/** Lists computed names that could be paths a rule denies or asks about: `f=.env; cat $f`. */
+/** Lists computed names that a command may open and that a rule may deny or ask about: `f=.env; cat $f`. */
 export function listComputedNameProblems(
   context: DecisionContext,
   { computedArgs, nameArgs }: ShellEffects,

@@ -10,7 +10,7 @@ export function changesGlobbing(command: string): boolean {
   return GLOB_SETTING.test(command.replace(/["'\\]/g, ''));
 }
 
-/** Returns an argument and all paths it may expand to: globs, braces and the home folder. */
+/** Returns an argument and all paths it may expand to: present glob matches, all brace choices, the home folder. */
 export function expandPathArg(context: DecisionContext, cwd: string, word: string): readonly string[] {
   const resolved = word
     .replace(/^file:(?:\/\/(?:localhost)?)?/, '')

@@ -1,6 +1,6 @@
 import { findProgramFacts, isUnknownProgram } from '../programs/find-program-facts.ts';
 
-/** Options of interpreters whose value is code, and arguments that hold code in place of a file name. */
+/** Options of interpreters whose value, attached or not, is code, and arguments with code in place of a file name. */
 export const INLINE_CODE_OPTIONS =
   /^(?:-\w*[ceErR]|-[ceE].+|-\w+\W.*|--?(?:[a-z]+-)?(?:eval|expr|print|execute|command|run|cmd|batch|require|import|load|call)(?:-[a-z]+)?(?:=.*)?|eval|-i?ex|-B|data:.*)$/s;
 const QUOTED_TEXT = /(["'`])([^"'`\n]{1,200})\1/g;

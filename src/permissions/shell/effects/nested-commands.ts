@@ -42,7 +42,7 @@ export function findWrappedCommandStarts(argv: readonly string[]): readonly numb
   return [...starts].filter((start) => start < argv.length);
 }
 
-/** Returns the index of the command behind known wrappers: 0 without one, `undefined` if unclear. */
+/** Returns the index of the command behind wrappers with known options only: 0 without one, `undefined` if unclear. */
 export function skipSafeWrappers(argv: readonly string[]): number | undefined {
   let start = 0;
   for (let depth = 0; depth < 4; depth += 1) {

@@ -22,7 +22,7 @@ const CODE_CHARACTERS = /[\s"'`$();|&<>{}+\\]/;
 /** Expansions whose value is known in advance: folders and numbers. */
 const HARMLESS_EXPANSION = /^(?:\$\(pwd\)|\$(?:PWD|HOME)\b|\$\{(?:PWD|HOME)\}|\$[?#$]$)/;
 
-/** Lists scripts and code that the analysis does not understand; restricting rules make them ask. */
+/** Lists scripts and code that the analysis does not understand; they ask if any rule denies or asks. */
 export function listUnanalyzableParts(
   root: SyntaxNode,
   effects: ShellEffects,
@@ -75,7 +75,7 @@ function listRunScripts({ argv }: ReachableCommand): readonly string[] {
   ];
 }
 
-/** Returns the reason why code given to an interpreter, directly or nested, may run anything. */
+/** Returns the reason why code given to an interpreter, even one that another program starts, may run anything. */
 function listCodeProblems(argv: readonly string[]): readonly string[] {
   const interpreterIndex = findInterpreterIndex(argv);
   const { interpreter } = findProgramFacts(argv[interpreterIndex] ?? '');
@@ -148,7 +148,7 @@ const BUILD_FILE =
   /^(?:(?:GNU)?[Mm]akefile|[Jj]ustfile|\.justfile|Rakefile|package\.json|build\.gradle(?:\.kts)?|build\.xml|build\.zig|Cargo\.toml|build\.rs|CMakeLists\.txt|setup\.py|conftest\.py|[\w.-]+\.mk)$/;
 const COMPRESSED = /\.(?:gz|z|Z|bz2|xz|zst|lz4?|lzma)$/;
 
-/** Lists reasons why it is unknown what runs: a created file, or a path below a created link. */
+/** Lists reasons why it is unknown what runs: a file that the line creates, or a path below a link that it creates. */
 function listCreatedFileProblems({ commands, writes, reads }: ShellEffects): readonly string[] {
   // A compiler writes files too, but their contents do not come from the command line.
   const writers = commands.filter(({ argv }) => {

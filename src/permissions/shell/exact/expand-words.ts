@@ -16,7 +16,7 @@ export function expandWord(word: Word, program: string, state: ShellState): read
   return hasOnlyPlainBraces(word) ? expandBraces(word.text)?.map(createArgument) : undefined;
 }
 
-/** Expands `$(command)` to the names it may print, unless a program could misread such a name. */
+/** Expands `$(command)` to the names it may print, unless a program could take such a name for more than a file. */
 function expandSubstitution(
   { script, text }: CommandExpansionPart,
   program: string,

@@ -108,7 +108,7 @@ export function listSubstitutions(word: Word): readonly Extract<WordPart, { type
   });
 }
 
-/** True if bash does not expand a here-document: quoted delimiter, or nothing to expand. */
+/** True if bash does not expand a here-document: quoted delimiter, or no `$`, backquote or backslash in it. */
 export function isLiteralHereDoc(doc: HereDoc): boolean {
   return doc.closing !== undefined && (doc.delimiter?.quoted === true || !/[$`\\]/.test(doc.body.text));
 }

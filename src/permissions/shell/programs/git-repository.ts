@@ -9,7 +9,7 @@ type GitRepositoryCheck = { readonly ok: true } | { readonly ok: false; readonly
 
 type FindKey = (entry: GitConfigEntry) => string | undefined;
 
-/** Checks if git could run a program here, without git, which would already run it. */
+/** Checks if git could run a program here. Parses the configuration itself: git would already run what it names. */
 export function checkGitRepositorySafety(
   fs: PermissionFs,
   cwd: string,
@@ -105,7 +105,7 @@ function readTextFile(fs: PermissionFs, path: string): string | undefined {
   }
 }
 
-/** Returns the folder whose `.git` git would use; `bare` if one on the way could be a repository. */
+/** Returns the folder whose `.git` git would use; `bare` if a folder on the way up could itself be the repository. */
 function findRepository(fs: PermissionFs, from: string): string | 'bare' | undefined {
   for (let folder = from; ; folder = dirname(folder)) {
     const has = (name: string) => fs.lstat(join(folder, name)) !== undefined;
@@ -201,7 +201,7 @@ const DISPLAY_KEYS = splitWords(
   'pager. alias. difftool. mergetool. guitool. merge-driver. man. instaweb. browser. interactive. sequence. trailer. diff. merge. gpg. log. status. format. pretty. submodule. core.pager core.editor core.excludesfile',
 );
 
-/** Returns the key of an entry that can start a program while git writes files. */
+/** Returns the key of an entry that can start a program while git writes files, not only while it prints. */
 export function findCheckoutCommandConfigKey(entry: GitConfigEntry): string | undefined {
   const key = findCommandConfigKey(entry);
   const isPartialClone = entry.section === 'extensions' || entry.name === 'promisor';

@@ -126,7 +126,7 @@ export type ProgramFacts = {
   readonly readOnlySubcommands?: Readonly<Record<string, RegExp>>;
   /** The number of operands of a read-only sub-command that takes further words for options or a format. */
   readonly maxSubcommandOperands?: Readonly<Record<string, number>>;
-  /** An argument that prints its version, unless a file nearby makes it run another version. */
+  /** An argument that prints facts about itself, unless a file nearby makes it run or download another version. */
   readonly versionQuery?: { readonly arg: RegExp; readonly unlessFiles: readonly NearbyFile[] };
   /** A single argument with which it only prints its version. */
   readonly versionArg?: RegExp;
@@ -177,7 +177,7 @@ type Interpreter = {
   readonly inputIsData?: boolean;
   /** File names need no quotes in its language. */
   readonly hasUnquotedPaths?: boolean;
-  /** True if the arguments start no program and open only files that they name; if missing, any may. */
+  /** True if the arguments, also code, start no program and open only files that they name; if missing, any may. */
   readonly isHarmless?: (args: readonly string[]) => boolean;
 };
 
@@ -234,7 +234,7 @@ export function defineProgramFacts(names: string, row: ProgramFacts): ProgramFac
   return Object.fromEntries(splitWords(names).map((name) => [name, row]));
 }
 
-/** The files that a read-only command would read, or the reason why it may do more. */
+/** The files that a read-only command would read, each checked on its own, or the reason why it may do more. */
 export type ReadOnlyAnalysis =
   | {
       readonly ok: true;

@@ -193,7 +193,7 @@ export function analyzePsCommand(args: readonly ShellArgument[]): ReadOnlyAnalys
 const TEST_UNARY = new Set('-e -f -d -s -r -w -x -h -L -n -z -b -c -p -S -k -u -g -O -G'.split(' '));
 const TEST_BINARY = new Set('= == != -eq -ne -lt -le -gt -ge -nt -ot -ef'.split(' '));
 
-/** Analyzes test; `-v` and similar operators evaluate subscripts, so they are not supported. */
+/** Analyzes test, which reads attributes; `-v` and similar operators evaluate subscripts and are not supported. */
 export function analyzeTestCommand(args: readonly ShellArgument[]): ReadOnlyAnalysis {
   const unknownArg = args.find((arg) => arg.kind !== 'literal' && arg.count !== 'one' && !/^\$[?#$]$/.test(arg.text));
   if (unknownArg !== undefined) return refuse(`${unknownArg.text} is not a plain word.`);

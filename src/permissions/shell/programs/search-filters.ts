@@ -17,7 +17,7 @@ const excludesName = (pattern: string, name: string) =>
 const includesName = (pattern: string, name: string) =>
   !PLAIN_PATTERN.test(pattern) || createGlobSegmentTest(pattern)(name);
 
-/** Creates the filter of grep: the last matching --include or --exclude decides, else the first one. */
+/** Creates the filter of grep: the last matching --include or --exclude decides; without a match, the first option. */
 export function createGrepFilter(options: readonly ParsedSearchOption[]): SearchFileFilter {
   const folders = options.filter(({ flag }) => flag === '--exclude-dir').map(({ value }) => value.replace(/\/+$/, ''));
   const files = options.filter(({ flag }) => flag === '--include' || flag === '--exclude');
@@ -33,7 +33,7 @@ export function createGrepFilter(options: readonly ParsedSearchOption[]): Search
 
 const HIDDEN_OPTIONS = ['-.', '--hidden', '-u', '--unrestricted'];
 
-/** Creates the filter of ripgrep: the last matching glob decides; an including glob opens hidden files. */
+/** Creates ripgrep's filter: the last matching glob decides; an including one opens hidden files, excludes others. */
 export function createRipgrepFilter(options: readonly ParsedSearchOption[]): SearchFileFilter {
   // Case-insensitive globs come after all others, wherever they are.
   const globs = [['-g', '--glob'], ['--iglob']].flatMap((names) => options.filter(({ flag }) => names.includes(flag)));

@@ -108,7 +108,7 @@ function skipCommand(text: string): string | undefined {
   return name === 's' ? rest.replace(SUBSTITUTE_FLAGS, '') : rest;
 }
 
-/** Returns the index after the next unescaped delimiter; one in brackets is refused as ambiguous. */
+/** Returns the index after the next unescaped delimiter; one in brackets is refused, as versions of sed differ. */
 function findEnd(text: string, delimiter: string, kind: 'pattern' | 'text'): number | undefined {
   for (let index = 0; index < text.length; index += 1) {
     const character = text.charAt(index);
