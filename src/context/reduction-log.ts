@@ -21,20 +21,13 @@ export type CollapseReduction = {
 export type ContextDecision = ResultReduction | CollapseReduction;
 
 /** Creates the log of a conversation's decisions, which also applies them to messages. */
-export function createReductionLog(): {
-  record(decision: ContextDecision): void;
-  has(callId: string): boolean;
-  /** Returns whether a result was changed after it had been sent; then it is never changed again. */
-  isFinal(callId: string): boolean;
-  applyTo(message: Message): Message | undefined;
-  all(): readonly ContextDecision[];
-} {
+export function createReductionLog() {
   const results = new Map<string, ResultReduction>();
   const folds: CollapseReduction[] = [];
   const foldedCalls = new Set<string>();
   const foldedMessages = new Map<string, CollapseReduction>();
   return {
-    record: (decision) => {
+    record: (decision: ContextDecision) => {
       if (decision.level !== 'collapse') {
         results.set(decision.callId, decision);
         return;
@@ -43,15 +36,16 @@ export function createReductionLog(): {
       for (const id of decision.callIds) foldedCalls.add(id);
       for (const id of decision.messageIds) foldedMessages.set(id, decision);
     },
-    has: (callId) => results.has(callId) || foldedCalls.has(callId),
-    isFinal: (callId) => foldedCalls.has(callId) || isFinalDecision(results.get(callId)),
-    applyTo: (message) => {
+    has: (callId: string): boolean => results.has(callId) || foldedCalls.has(callId),
+    /** Returns whether a result was changed after it had been sent; then it is never changed again. */
+    isFinal: (callId: string): boolean => foldedCalls.has(callId) || isFinalDecision(results.get(callId)),
+    applyTo: (message: Message): Message | undefined => {
       const fold = foldedMessages.get(message.id);
       if (fold !== undefined)
         return fold.messageIds[0] === message.id ? createFoldLine(message.id, fold) : keepNonResults(message);
       return message.role === 'user' ? applyResultDecisions(message, results) : message;
     },
-    all: () => [...results.values(), ...folds],
+    all: (): readonly ContextDecision[] => [...results.values(), ...folds],
   };
 }
 

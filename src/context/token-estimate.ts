@@ -30,10 +30,7 @@ export function estimateSystemPromptTokens(system: readonly SystemPart[], specs:
 const countJsonChars = memoizeByObject((part: SystemPart | ToolSpec) => JSON.stringify(part).length);
 
 /** Creates an estimator that measures every message once and caches the result while the message is in memory. */
-export function createTokenEstimator(): {
-  blockTokens(block: MeasuredBlock): number;
-  messageTokens(m: Message): number;
-} {
+export function createTokenEstimator() {
   const blockTokens: (block: MeasuredBlock) => number = memoizeByObject(
     (block) => BLOCK_OVERHEAD + estimateContent(block, blockTokens),
   );
@@ -137,18 +134,7 @@ const FACTOR_MIN = 0.6;
 const FACTOR_MAX = 2;
 
 /** Creates a gauge for the tokens of a whole request: the API's last count plus the estimated change since then. */
-export function createRequestTokenGauge(overheadTokens: () => number): {
-  tokens(rawTokens: number): number;
-  /** Converts a raw token difference into the API's tokens. */
-  scale(rawTokens: number): number;
-  /** Adopts a count of the API. `clearedTokens` were dropped by the provider: estimated here, but not counted. */
-  calibrate(rawTokens: number, countedTokens: number, clearedTokens?: number): void;
-  /** Forgets the last count after the conversation was replaced, but keeps the correction factor. */
-  reset(): void;
-  /** Measures the overhead again on next use; measuring is costly, so this is called once a turn. */
-  refresh(): void;
-  overhead(): number;
-} {
+export function createRequestTokenGauge(overheadTokens: () => number) {
   let factor = 1;
   let overhead: number | undefined;
   const getOverhead = () => {
@@ -157,20 +143,24 @@ export function createRequestTokenGauge(overheadTokens: () => number): {
   };
   let anchor: { readonly estimated: number; readonly counted: number } | undefined;
   return {
-    tokens: (raw) => {
+    tokens: (raw: number): number => {
       const estimated = getOverhead() + raw;
       if (anchor === undefined) return Math.round(estimated * factor);
       return Math.max(0, Math.round(anchor.counted + (estimated - anchor.estimated) * factor));
     },
-    scale: (raw) => Math.round(raw * factor),
-    calibrate: (raw, counted, cleared = 0) => {
+    /** Converts a raw token difference into the API's tokens. */
+    scale: (raw: number): number => Math.round(raw * factor),
+    /** Adopts a count of the API. `clearedTokens` were dropped by the provider: estimated here, but not counted. */
+    calibrate: (raw: number, counted: number, cleared: number = 0) => {
       const estimated = getOverhead() + raw;
       if (estimated > 0) factor = Math.min(FACTOR_MAX, Math.max(FACTOR_MIN, (counted + cleared) / estimated));
       anchor = { estimated, counted };
     },
+    /** Forgets the last count after the conversation was replaced, but keeps the correction factor. */
     reset: () => {
       anchor = undefined;
     },
+    /** Measures the overhead again on next use; measuring is costly, so this is called once a turn. */
     refresh: () => {
       overhead = undefined;
     },

@@ -142,10 +142,7 @@ export function describeHook(hook: Hook): string {
 export type RunHook = (hook: Hook, input: JsonObject, signal: AbortSignal) => Promise<HookResult>;
 
 /** Creates the runner that emits the start and end of each hook and keeps its last result. */
-export function createHookRunner(deps: HookRunners & { readonly emit: (event: AgentEvent) => void }): {
-  readonly run: RunHook;
-  readonly getLastResult: (hook: Hook) => HookResult | undefined;
-} {
+export function createHookRunner(deps: HookRunners & { readonly emit: (event: AgentEvent) => void }) {
   const lastResults = new Map<string, HookResult>();
   const pausedHooks = createTimeoutBackoff(deps.now);
   let runCount = 0;
@@ -176,7 +173,7 @@ export function createHookRunner(deps: HookRunners & { readonly emit: (event: Ag
     };
   }
 
-  return { run, getLastResult: (hook) => lastResults.get(getHookKey(hook)) };
+  return { run, getLastResult: (hook: Hook): HookResult | undefined => lastResults.get(getHookKey(hook)) };
 }
 
 /** Adds an env file to the command runner of a hook whose event may set variables. */

@@ -57,13 +57,7 @@ export function createSystemPrompt(
   render: () => Promise<readonly SystemPart[]>,
   /** System prompt of an earlier run of this session, sent again byte for byte. */
   stored?: readonly SystemPart[],
-): {
-  ready(): Promise<readonly SystemPart[]>;
-  /** Returns the current parts; empty until rendered. */
-  parts(): readonly SystemPart[];
-  /** Renders again on next use; after `/clear` nothing is cached any more. */
-  forget(): void;
-} {
+) {
   let current = stored;
   let pending: Promise<readonly SystemPart[]> | undefined;
   const renderOnce = async () => {
@@ -72,14 +66,16 @@ export function createSystemPrompt(
     return parts;
   };
   return {
-    ready: async () => {
+    ready: async (): Promise<readonly SystemPart[]> => {
       if (current !== undefined) return current;
       pending ??= renderOnce().finally(() => {
         pending = undefined;
       });
       return pending;
     },
-    parts: () => current ?? [],
+    /** Returns the current parts; empty until rendered. */
+    parts: (): readonly SystemPart[] => current ?? [],
+    /** Renders again on next use; after `/clear` nothing is cached any more. */
     forget: () => {
       current = undefined;
     },

@@ -195,11 +195,7 @@ const SYSTEM_CLOCK: Clock = { wall: Date.now, steady: () => performance.now() };
  * Detects that this machine was suspended, that its processes were frozen, or that its clock was set. The steady clock
  * stands still during a suspend and goes on while a process is frozen; only the wall clock can be set. @internal
  */
-export function createSleepDetector({ wall, steady }: Clock = SYSTEM_CLOCK): {
-  /** Returns whether it has slept since the last call. */
-  readonly hasSlept: () => boolean;
-  readonly stop: () => void;
-} {
+export function createSleepDetector({ wall, steady }: Clock = SYSTEM_CLOCK) {
   let last = { wall: wall(), steady: steady() };
   let hasSlept = false;
   function check(): void {
@@ -211,7 +207,8 @@ export function createSleepDetector({ wall, steady }: Clock = SYSTEM_CLOCK): {
   const timer = setInterval(check, SLEEP_CHECK_MS);
   timer.unref();
   return {
-    hasSlept() {
+    /** Returns whether it has slept since the last call. */
+    hasSlept(): boolean {
       check();
       const before = hasSlept;
       hasSlept = false;

@@ -16,10 +16,7 @@ export function parseSessionRecords(text: string): ParsedRecords {
 }
 
 /** Creates a reader for single lines; of a record it keeps only the id, to detect duplicates. */
-export function createSessionRecordParser(onRecord: (record: SessionRecord) => void): {
-  readLine(raw: string): void;
-  finish(): RecordDamageCounts;
-} {
+export function createSessionRecordParser(onRecord: (record: SessionRecord) => void) {
   const seen = createTextHashSet();
   let damaged = 0;
   let salvaged = 0;
@@ -58,7 +55,7 @@ export function createSessionRecordParser(onRecord: (record: SessionRecord) => v
   }
 
   return {
-    readLine(raw) {
+    readLine(raw: string) {
       if (raw === '') return;
       const parsed = raw.endsWith('\r') ? undefined : parseRecord(raw);
       if (parsed === undefined) return readDamagedLine(raw);
@@ -66,7 +63,7 @@ export function createSessionRecordParser(onRecord: (record: SessionRecord) => v
       if (parsed.isRepaired) salvaged += 1;
       emit(parsed.record);
     },
-    finish() {
+    finish(): RecordDamageCounts {
       settleTornLine('');
       return { damaged, salvaged, doubled };
     },
