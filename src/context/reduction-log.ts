@@ -1,24 +1,25 @@
 import { z } from 'zod';
 import type { Message, ToolResultBlock, UserMessage } from '../contracts/message.ts';
 
-/** The text that replaces one result. Recorded decisions are replayed as they are, never made again. */
-export type ResultReduction = {
-  readonly level: 'budget' | 'snip' | 'microcompact';
-  readonly callId: string;
-  readonly text: string;
-};
+const decisionSchema = z.lazy(() =>
+  z.discriminatedUnion('level', [
+    z.object({ level: z.enum(['budget', 'snip', 'microcompact']), callId: z.string(), text: z.string() }),
+    z.object({
+      level: z.literal('collapse'),
+      /** Ids of the collapsed replies and result messages; the line takes the place of the first. */
+      messageIds: z.array(z.string()).readonly(),
+      callIds: z.array(z.string()).readonly(),
+      text: z.string(),
+    }),
+  ]),
+);
 
+/** A decision about what is sent of the conversation. Recorded ones are replayed as they are, never made again. */
+export type ContextDecision = Readonly<z.output<typeof decisionSchema>>;
+/** The text that replaces one result. */
+export type ResultReduction = Exclude<ContextDecision, { level: 'collapse' }>;
 /** A run of calls replaced by one line. */
-export type CollapseReduction = {
-  readonly level: 'collapse';
-  /** Ids of the collapsed replies and result messages; the line takes the place of the first. */
-  readonly messageIds: readonly string[];
-  readonly callIds: readonly string[];
-  readonly text: string;
-};
-
-/** A decision about what is sent of the conversation. */
-export type ContextDecision = ResultReduction | CollapseReduction;
+export type CollapseReduction = Extract<ContextDecision, { level: 'collapse' }>;
 
 /** Creates the log of a conversation's decisions, which also applies them to messages. */
 export function createReductionLog() {
@@ -82,18 +83,6 @@ function applyResultDecisions(message: UserMessage, results: ReadonlyMap<string,
 function replaceContent(block: ToolResultBlock, text: string): ToolResultBlock {
   return { ...block, content: text };
 }
-
-const decisionSchema = z.lazy(() =>
-  z.discriminatedUnion('level', [
-    z.object({ level: z.enum(['budget', 'snip', 'microcompact']), callId: z.string(), text: z.string() }),
-    z.object({
-      level: z.literal('collapse'),
-      messageIds: z.array(z.string()),
-      callIds: z.array(z.string()),
-      text: z.string(),
-    }),
-  ]),
-);
 
 /** Parses decisions recorded in a session; invalid ones are omitted. */
 export function parseReductions(records: readonly unknown[]): readonly ContextDecision[] {

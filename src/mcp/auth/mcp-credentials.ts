@@ -1,10 +1,5 @@
 import { join } from 'node:path';
-import {
-  type OAuthClientInformationMixed,
-  OAuthClientInformationSchema,
-  type OAuthTokens,
-  OAuthTokensSchema,
-} from '@modelcontextprotocol/sdk/shared/auth.js';
+import { OAuthClientInformationSchema, OAuthTokensSchema } from '@modelcontextprotocol/sdk/shared/auth.js';
 import { z } from 'zod';
 import { openJsonStore } from '../../lib/files/json-store.ts';
 import { MCP_LOGINS_FILE } from '../configured-mcp-server.ts';
@@ -12,29 +7,22 @@ import { MCP_LOGINS_FILE } from '../configured-mcp-server.ts';
 /** The login a server asked for: the scope, and the address of its resource metadata. */
 export type AuthChallenge = { readonly scope?: string | undefined; readonly resourceMetadata?: string | undefined };
 
-/** The stored result of a login: the registered client and its tokens. */
-export type McpCredentials = {
-  readonly client?: OAuthClientInformationMixed | undefined;
-  readonly tokens?: OAuthTokens | undefined;
+const credentials = z.object({
+  client: OAuthClientInformationSchema.optional(),
+  tokens: OAuthTokensSchema.optional(),
   /** The challenge of the last refused request. */
-  readonly challenge?: AuthChallenge | undefined;
-};
+  challenge: z.object({ scope: z.string().optional(), resourceMetadata: z.string().optional() }).optional(),
+});
 
-const schema = z.record(
-  z.string(),
-  z.object({
-    client: OAuthClientInformationSchema.optional(),
-    tokens: OAuthTokensSchema.optional(),
-    challenge: z.object({ scope: z.string().optional(), resourceMetadata: z.string().optional() }).optional(),
-  }),
-);
+/** The stored result of a login: the registered client and its tokens. */
+export type McpCredentials = Readonly<z.output<typeof credentials>>;
 
 /** Opens the user's logins, stored by address in a private file; a damaged entry means logging in again. */
 export function openMcpCredentialStore(ouroHome: string) {
   const store = openJsonStore<Readonly<Record<string, McpCredentials>>>(join(ouroHome, MCP_LOGINS_FILE), {
     empty: {},
     entryDepth: 1,
-    parse: (json) => schema.safeParse(json),
+    parse: (json) => z.record(z.string(), credentials).safeParse(json),
   });
   return {
     getProblem: async () => (await store.read()).problem,
