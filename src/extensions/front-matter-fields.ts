@@ -9,6 +9,7 @@ import {
   getFrontMatterText,
   getFrontMatterWords,
 } from '../lib/text/front-matter.ts';
+import { splitWords } from '../lib/text/lines.ts';
 
 type Facts = FrontMatter['fields'];
 
@@ -36,31 +37,12 @@ export function parseCommandFrontMatter(
   };
 }
 
-const KNOWN_FIELDS = [
-  'name',
-  'description',
-  'when_to_use',
-  'argument-hint',
-  'arguments',
-  'allowed-tools',
-  'disallowed-tools',
-  'model',
-  'effort',
-  'context',
-  'agent',
-  'paths',
-  'hooks',
-  'disable-model-invocation',
-  'user-invocable',
-  // Informative fields, and fields of other assistants.
-  'version',
-  'author',
-  'license',
-  'compatibility',
-  'metadata',
-  'tags',
-  'category',
-];
+/** The fields that are used; in the last line, informative ones and those of other assistants. */
+const KNOWN_FIELDS = splitWords(`
+  name description when_to_use argument-hint arguments allowed-tools disallowed-tools model effort context agent paths
+  hooks disable-model-invocation user-invocable
+  version author license compatibility metadata tags category
+`);
 
 /** Lists the fields of a command's or skill's front matter that ouro ignores. */
 export function listIgnoredFrontMatterFields(facts: Facts): readonly string[] {

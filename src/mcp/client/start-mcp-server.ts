@@ -6,6 +6,7 @@ import { getErrorMessage } from '../../lib/errors.ts';
 import { copyAsJson } from '../../lib/json.ts';
 import { RUN_PROCESS_MARKER } from '../../lib/processes/process-markers.ts';
 import { abandonOnAbort } from '../../lib/promises.ts';
+import { splitWords } from '../../lib/text/lines.ts';
 import { sanitizeUntrustedLine } from '../../lib/text/sanitize.ts';
 import { createStoredMcpAuth, isUnauthorized, type StoredMcpAuth } from '../auth/stored-login-provider.ts';
 import type { ConfiguredMcpServer } from '../configured-mcp-server.ts';
@@ -221,49 +222,16 @@ const INHERITED_NAMES: readonly string[] = [
   // Detached processes of a server are found by it.
   RUN_PROCESS_MARKER,
   // Display, SSH agent, container hosts and account names; none of them is a secret itself.
-  'AWS_PROFILE',
-  'AWS_REGION',
-  'DBUS_SESSION_BUS_ADDRESS',
-  'DISPLAY',
-  'DOCKER_CONTEXT',
-  'DOCKER_HOST',
-  'KUBECONFIG',
-  'SSH_AUTH_SOCK',
-  'WAYLAND_DISPLAY',
-  'HOME',
-  'LANG',
-  'LANGUAGE',
-  'LOGNAME',
-  'NODE_EXTRA_CA_CERTS',
-  'PATH',
-  'SHELL',
-  'SSL_CERT_DIR',
-  'SSL_CERT_FILE',
-  'TERM',
-  'TEMP',
-  'TMP',
-  'TMPDIR',
-  'TZ',
-  'USER',
-  'HTTP_PROXY',
-  'HTTPS_PROXY',
-  'NO_PROXY',
-  'http_proxy',
-  'https_proxy',
-  'no_proxy',
+  ...splitWords(`
+    AWS_PROFILE AWS_REGION DBUS_SESSION_BUS_ADDRESS DISPLAY DOCKER_CONTEXT DOCKER_HOST KUBECONFIG SSH_AUTH_SOCK
+    WAYLAND_DISPLAY HOME LANG LANGUAGE LOGNAME NODE_EXTRA_CA_CERTS PATH SHELL SSL_CERT_DIR SSL_CERT_FILE TERM TEMP TMP
+    TMPDIR TZ USER HTTP_PROXY HTTPS_PROXY NO_PROXY http_proxy https_proxy no_proxy
+  `),
   // Windows
-  'APPDATA',
-  'COMSPEC',
-  'HOMEDRIVE',
-  'HOMEPATH',
-  'LOCALAPPDATA',
-  'PATHEXT',
-  'PROGRAMDATA',
-  'PROGRAMFILES',
-  'SYSTEMDRIVE',
-  'SYSTEMROOT',
-  'USERNAME',
-  'USERPROFILE',
+  ...splitWords(`
+    APPDATA COMSPEC HOMEDRIVE HOMEPATH LOCALAPPDATA PATHEXT PROGRAMDATA PROGRAMFILES SYSTEMDRIVE SYSTEMROOT USERNAME
+    USERPROFILE
+  `),
 ];
 const INHERITED_PREFIXES = ['LC_', 'XDG_'];
 
