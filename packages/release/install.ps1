@@ -5,12 +5,11 @@
 #   OURO_NO_PATH       set to 1 to leave the PATH of the user as it is
 param([string] $Version = '')
 
-$ErrorActionPreference = 'Stop'
-# The progress bar of Windows PowerShell makes downloads ten times slower.
-$ProgressPreference = 'SilentlyContinue'
-
-# Everything is in functions, so half a script does nothing.
+# Everything is in functions, so half a script does nothing, and `iex` changes no preference of the shell that runs it.
 function Install-Ouro {
+  $ErrorActionPreference = 'Stop'
+  # The progress bar of Windows PowerShell makes downloads ten times slower.
+  $ProgressPreference = 'SilentlyContinue'
   $releases = if ($env:OURO_RELEASE_URL) { $env:OURO_RELEASE_URL } else { '@RELEASES@' }
   $releases = $releases.TrimEnd('/')
   if ($releases.StartsWith('@')) {
@@ -84,11 +83,22 @@ function Move-Files([string] $From, [string] $To) {
   Move-Item -Path (Join-Path $From 'ouro.exe') -Destination $program
 }
 
+# Changes the value in the registry: [Environment] would replace entries such as %USERPROFILE%\bin by what they stand for.
 function Add-ToPath([string] $Folder) {
-  $path = [Environment]::GetEnvironmentVariable('Path', 'User')
-  $entries = @("$path".Split(';') | Where-Object { $_ })
-  if ($entries -contains $Folder) { return }
-  [Environment]::SetEnvironmentVariable('Path', (($entries + $Folder) -join ';'), 'User')
+  $key = [Microsoft.Win32.Registry]::CurrentUser.OpenSubKey('Environment', $true)
+  try {
+    $path = $key.GetValue('Path', '', [Microsoft.Win32.RegistryValueOptions]::DoNotExpandEnvironmentNames)
+    $entries = @("$path".Split(';') | Where-Object { $_ })
+    $folders = @($entries | ForEach-Object { [Environment]::ExpandEnvironmentVariables($_) })
+    if ($folders -contains $Folder) { return }
+    $key.SetValue('Path', (($entries + $Folder) -join ';'), [Microsoft.Win32.RegistryValueKind]::ExpandString)
+  }
+  finally {
+    $key.Close()
+  }
+  # Setting a variable tells running programs to read the environment again; an empty one is deleted.
+  [Environment]::SetEnvironmentVariable('OURO_PATH_CHANGED', '1', 'User')
+  [Environment]::SetEnvironmentVariable('OURO_PATH_CHANGED', '', 'User')
   Write-Output "$Folder was added to your PATH. Open a new terminal to use ouro."
 }
 
