@@ -127,11 +127,11 @@ function buildDemoReply(request: ModelRequest, configuredProject: DemoProject | 
   return [toTextBlock(buildCannedAnswer(progress.userText, next ? 'waiting' : 'finished'))];
 }
 
-/** Finds the text of a side request, which offers no tools or says not to call any. */
-function findSideRequest({ tools, messages }: ModelRequest): string | undefined {
+/** Finds the text of a side request, which has instructions of its own or says not to call tools. */
+function findSideRequest({ system, messages }: ModelRequest): string | undefined {
   const last = messages.at(-1)?.blocks.at(-1);
   if (last?.type !== 'text') return undefined;
-  if (tools.length === 0) return '<summary>';
+  if (system.some(({ name }) => name === 'side')) return '<summary>';
   return /\bcall no tools\b/i.test(last.text) ? last.text : undefined;
 }
 

@@ -141,6 +141,13 @@ describe('the demo', () => {
     });
   });
 
+  test('an agent without tools gets an answer, and a request for a title a name', async () => {
+    const agent = await ask([says('hello')], '/shop', { tools: [] });
+    const title = await ask([says('hello')], '/shop', { tools: [], system: [{ name: 'side', text: 'Name it.' }] });
+    expect(JSON.stringify(agent.outcome)).toContain('This is the built-in demo');
+    expect(JSON.stringify(title.outcome)).toContain('A demo session');
+  });
+
   test('refused commands do not stop it', async () => {
     const { tools, last } = await play(refuse('Bash'));
     expect(tools).toEqual(['Grep', 'Read', 'Bash', 'Edit', 'Bash', 'Bash']);
