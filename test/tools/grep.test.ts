@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createGrepTool } from '../../src/tools/grep.ts';
-import { limitSearchTime } from '../../src/tools/search/create-search-backend.ts';
+import { createSearchBackend, limitSearchTime } from '../../src/tools/search/create-search-backend.ts';
 import { callTool, createWorkbench, textOf } from './file-workbench.ts';
 import { locators } from './search/search-backends.ts';
 
@@ -136,3 +136,18 @@ test.each(locators.filter(([name]) => name !== 'the system ripgrep'))(
     }
   },
 );
+
+test('a pipe in place of an ignore file below the folder ends one search with its name, and is left out then', async () => {
+  const own = await createWorkbench();
+  try {
+    await mkdir(own.at('deep/down'), { recursive: true });
+    await writeFile(own.at('deep/a.ts'), 'needle\n');
+    execFileSync('mkfifo', [own.at('deep/down/.gitignore')]);
+    const parts = { locator: createSearchBackend({}, undefined, 0), home: own.home, excluded: () => [] };
+    const grep = () => callTool(createGrepTool(parts), { pattern: 'needle' }, own);
+    await expect(grep()).rejects.toThrow(`The search waited for ${own.at('deep/down/.gitignore')}, which is a pipe`);
+    expect(textOf(await grep())).toContain('a.ts');
+  } finally {
+    await own.remove();
+  }
+});

@@ -1,6 +1,5 @@
-import { spawn } from 'node:child_process';
-import { stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { readdir, stat } from 'node:fs/promises';
+import { dirname, join, sep } from 'node:path';
 import { ToolFailure } from '../../contracts/tool.ts';
 import { getErrnoCode } from '../../lib/errors.ts';
 import type { MountHealth } from '../../lib/files/mount-health.ts';
@@ -8,20 +7,30 @@ import { findBundledRipgrep } from '../../lib/processes/installed-files.ts';
 import { abandonOnAbort } from '../../lib/promises.ts';
 import { formatDuration } from '../../lib/text/format.ts';
 import { IGNORE_FILES } from '../../permissions/paths/search-exclusions.ts';
-import { buildExclusionGlobs, matchesHiddenFiles } from './globs.ts';
-import { type FileSearchBackend, InvalidPattern, type SearchChunkHandler, type TextQuery } from './search-backend.ts';
+import { createRipgrepBackend, type RipgrepEnvironment } from './ripgrep-backend.ts';
+import type { FileSearchBackend } from './search-backend.ts';
 
 /** A search that takes longer is blocked, by a file in /proc or a dead network drive for example. */
 const SEARCH_TIMEOUT_MS = 60_000;
+/** A search that takes longer may wait for a pipe in place of an ignore file; most take milliseconds. */
+const SLOW_AFTER_MS = 3_000;
 
 /** Creates the search backend: the bundled ripgrep, else the one of the system, else fast-glob. */
-export function createSearchBackend(env: RipgrepEnvironment, bundled = findBundledRipgrep): FileSearchBackend {
+export function createSearchBackend(
+  env: RipgrepEnvironment,
+  bundled = findBundledRipgrep,
+  slowAfterMs = SLOW_AFTER_MS,
+): FileSearchBackend {
   const sources = [
     async () => createRipgrepBackend('bundled', bundled(), env),
     async () => createRipgrepBackend('system', 'rg', env),
     loadWalkBackend,
   ];
-  return walkWhere(hasBlockingIgnoreFile, limitSearchTime(tryInOrder(sources), SEARCH_TIMEOUT_MS));
+  const found = new Set<string>();
+  const mayBlock = async (root: string) =>
+    (await hasBlockingIgnoreFile(root)) || (await hasAsync([...found].filter(isBelow(root)), isBlocking));
+  const watched = endIfBlocked(tryInOrder(sources), slowAfterMs, (path) => found.add(path));
+  return walkWhere(mayBlock, limitSearchTime(watched, SEARCH_TIMEOUT_MS));
 }
 
 /** Makes a search backend leave out mounts that do not answer. */
@@ -58,22 +67,67 @@ function walkWhere(mayBlock: (root: string) => Promise<boolean>, backend: FileSe
 /** Tells whether an ignore file in or above a folder is a pipe or a device, for which ripgrep would wait for ever. */
 async function hasBlockingIgnoreFile(root: string): Promise<boolean> {
   const parent = dirname(root);
-  const checks = [...IGNORE_FILES, '.git/info/exclude'].map(async (name) => {
-    const found = await stat(join(root, name)).catch(() => undefined);
-    return found !== undefined && !found.isFile() && !found.isDirectory();
-  });
-  if ((await Promise.all(checks)).includes(true)) return true;
+  const files = [...IGNORE_FILES, '.git/info/exclude'].map((name) => join(root, name));
+  if (await hasAsync(files, isBlocking)) return true;
   return parent === root ? false : hasBlockingIgnoreFile(parent);
 }
 
-/** Loads the backend of last resort, which most processes never need. */
-async function loadWalkBackend(): Promise<FileSearchBackend> {
-  return (await import('./walk-backend.ts')).createWalkBackend();
+async function isBlocking(path: string): Promise<boolean> {
+  const found = await stat(path).catch(() => undefined);
+  return found !== undefined && !found.isFile() && !found.isDirectory();
 }
+
+async function hasAsync(paths: readonly string[], matches: (path: string) => Promise<boolean>): Promise<boolean> {
+  return (await Promise.all(paths.map(matches))).includes(true);
+}
+
+const isBelow = (root: string) => (path: string) => path.startsWith(root.endsWith(sep) ? root : `${root}${sep}`);
+
+/** Ends a slow search if it waits for a pipe or device in place of an ignore file. */
+function endIfBlocked(
+  backend: FileSearchBackend,
+  slowAfterMs: number,
+  onFound: (path: string) => void,
+): FileSearchBackend {
+  return wrapSearches(backend, async (root, action, signal) => {
+    const end = new AbortController();
+    const timer = setTimeout(async () => {
+      const path = await findBlockingIgnoreFile(root, end.signal);
+      if (path === undefined || end.signal.aborted) return;
+      onFound(path);
+      end.abort(
+        new ToolFailure(`The search waited for ${path}, which is a pipe or device. Search again: it is not read then.`),
+      );
+    }, slowAfterMs);
+    try {
+      await action(AbortSignal.any([signal, end.signal]));
+    } finally {
+      clearTimeout(timer);
+      end.abort();
+    }
+  });
+}
+
+/** Finds an ignore file below a folder that is a pipe or a device. */
+async function findBlockingIgnoreFile(root: string, signal: AbortSignal): Promise<string | undefined> {
+  const folders = [root];
+  for (let folder = folders.pop(); folder !== undefined && !signal.aborted; folder = folders.pop()) {
+    const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+    for (const entry of entries) {
+      const path = join(folder, entry.name);
+      if (entry.isDirectory()) folders.push(path);
+      else if (IGNORE_FILES.includes(entry.name) && (await isBlocking(path))) return path;
+    }
+  }
+  return undefined;
+}
+
+/** Loads the backend of last resort, which most processes never need. */
+const loadWalkBackend = async (): Promise<FileSearchBackend> => (await import('./walk-backend.ts')).createWalkBackend();
 
 /** Adds a time limit to a search backend. @internal Exported for tests. */
 export function limitSearchTime(locator: FileSearchBackend, limitMs: number): FileSearchBackend {
-  const runWithLimit = async (action: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<void> => {
+  return wrapSearches(locator, async (_, action, signal) => {
     const timeout = AbortSignal.timeout(limitMs);
     const either = AbortSignal.any([signal, timeout]);
     try {
@@ -87,11 +141,18 @@ export function limitSearchTime(locator: FileSearchBackend, limitMs: number): Fi
     throw new ToolFailure(
       `The search was ended after ${formatDuration(limitMs)}. Narrow it with path, glob or type, and leave out folders that are slow to read.`,
     );
-  };
+  });
+}
+
+/** Runs every search of a backend through a function, with its folder. */
+function wrapSearches(
+  backend: FileSearchBackend,
+  run: (root: string, action: (signal: AbortSignal) => Promise<void>, signal: AbortSignal) => Promise<void>,
+): FileSearchBackend {
   return {
-    name: locator.name,
-    listFiles: (query, take, signal) => runWithLimit((either) => locator.listFiles(query, take, either), signal),
-    search: (query, take, signal) => runWithLimit((either) => locator.search(query, take, either), signal),
+    name: backend.name,
+    listFiles: (query, take, signal) => run(query.root, (inner) => backend.listFiles(query, take, inner), signal),
+    search: (query, take, signal) => run(query.root, (inner) => backend.search(query, take, inner), signal),
   };
 }
 
@@ -126,115 +187,4 @@ function tryInOrder(sources: readonly (() => Promise<FileSearchBackend>)[]): Fil
 function isMissing(thrown: unknown): boolean {
   const code = getErrnoCode(thrown);
   return code === 'ENOENT' || code === 'EACCES' || code === 'ENOEXEC' || code === 'ENOTDIR';
-}
-
-/** Environment variables for the ripgrep process. */
-type RipgrepEnvironment = Readonly<Record<string, string | undefined>>;
-
-const MAX_STDERR_CHARS = 4000;
-// `--no-require-git`: .gitignore files apply outside of repositories too.
-const COMMON_ARGUMENTS = ['--no-config', '--color=never', '--no-require-git', '--path-separator=/'];
-
-/** Creates the search backend that runs ripgrep. @internal Exported for tests. */
-export function createRipgrepBackend(name: string, program: string, env: RipgrepEnvironment): FileSearchBackend {
-  return {
-    name,
-    async listFiles({ root, excluded, ignored }, take, signal) {
-      const globs = buildExclusionGlobs(root, excluded);
-      if (globs === 'all') return;
-      const ignoreArguments = ignored === 'listed' ? ['--no-ignore'] : [];
-      const args = [
-        ...COMMON_ARGUMENTS,
-        ...ignoreArguments,
-        '--files',
-        '--hidden',
-        ...excludeGlobs(['.git', ...globs]),
-      ];
-      await runRipgrep(program, args, { cwd: root, env, take, signal });
-    },
-    async search(query, take, signal) {
-      const globs = buildExclusionGlobs(query.root, query.excluded);
-      if (globs === 'all') return;
-      await runRipgrep(program, [...COMMON_ARGUMENTS, ...buildSearchArguments(query, globs)], {
-        cwd: query.root,
-        env,
-        take,
-        signal,
-      });
-    },
-  };
-}
-
-function buildSearchArguments(query: TextQuery, globs: readonly string[]): readonly string[] {
-  return [
-    '--null',
-    ...buildModeArguments(query),
-    ...(query.letters === 'any_case' ? ['-i'] : []),
-    ...(query.span === 'multiline' ? ['-U', '--multiline-dotall'] : []),
-    ...(query.type === undefined ? [] : [`--type=${query.type}`]),
-    ...(matchesHiddenFiles(query.glob) ? ['--hidden'] : []),
-    ...(query.glob === undefined ? [] : [`--glob=${query.glob}`]),
-    ...excludeGlobs(['.git', ...globs]),
-    '-e',
-    query.pattern,
-    ...(query.file === undefined ? [] : ['--', query.file]),
-  ];
-}
-
-function buildModeArguments(query: TextQuery): readonly string[] {
-  if (query.mode === 'files_with_matches') return ['--files-with-matches'];
-  if (query.mode === 'count') return ['--count-matches', '--with-filename'];
-  const numbers = query.lineNumbers === 'shown' ? '--line-number' : '--no-line-number';
-  const context = [`--before-context=${query.before}`, `--after-context=${query.after}`];
-  return ['--with-filename', '--no-heading', '--max-columns=2000', '--max-columns-preview', numbers, ...context];
-}
-
-function excludeGlobs(globs: readonly string[]): readonly string[] {
-  return globs.map((glob) => `--iglob=!${glob}`);
-}
-
-type RunOptions = {
-  readonly cwd: string;
-  readonly env: RipgrepEnvironment;
-  readonly take: SearchChunkHandler;
-  readonly signal: AbortSignal;
-};
-
-/** Runs ripgrep; rejects with the system error if it cannot be started. */
-async function runRipgrep(
-  program: string,
-  args: readonly string[],
-  { cwd, env, take, signal }: RunOptions,
-): Promise<void> {
-  signal.throwIfAborted();
-  const { exitCode, stderr } = await new Promise<{ exitCode: number | null; stderr: string }>((resolve, reject) => {
-    const child = spawn(program, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'], windowsHide: true });
-    const stop = () => void child.kill('SIGKILL');
-    const decoder = new TextDecoder();
-    let stderr = '';
-    let hasEnough = false;
-    signal.addEventListener('abort', stop, { once: true });
-    child.stdout.on('data', (chunk: Uint8Array) => {
-      if (hasEnough || take(decoder.decode(chunk, { stream: true })) === 'more') return;
-      hasEnough = true;
-      stop();
-    });
-    child.stderr.on('data', (chunk: Uint8Array) => {
-      if (stderr.length < MAX_STDERR_CHARS) stderr += String(chunk);
-    });
-    child.on('error', (problem) => {
-      signal.removeEventListener('abort', stop);
-      reject(problem);
-    });
-    child.on('close', (exitCode) => {
-      signal.removeEventListener('abort', stop);
-      resolve({ exitCode, stderr });
-    });
-  });
-  signal.throwIfAborted();
-  // Exit code 2 may also mean that single files could not be read, which is no failure.
-  if (exitCode !== 2) return;
-  const message = `The search could not start: ${stderr.trim().slice(0, 1000)}`;
-  if (/regex parse error|PCRE2|not allowed in a regex/i.test(stderr)) throw new InvalidPattern(message);
-  if (/unrecognized|error parsing|invalid/i.test(stderr)) throw new ToolFailure(message);
 }

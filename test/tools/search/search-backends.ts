@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { rgPath } from '@vscode/ripgrep';
-import { createRipgrepBackend, createSearchBackend } from '../../../src/tools/search/create-search-backend.ts';
+import { createSearchBackend } from '../../../src/tools/search/create-search-backend.ts';
+import { createRipgrepBackend } from '../../../src/tools/search/ripgrep-backend.ts';
 
 import type { FileSearchBackend } from '../../../src/tools/search/search-backend.ts';
 import { createWalkBackend } from '../../../src/tools/search/walk-backend.ts';
