@@ -31,7 +31,7 @@ export function getExitCode(terminal: Terminal, abortedBy: AbortReason | undefin
 }
 
 /** Exit code of a run that was ended because the model repeated itself. */
-const LOOP_EXIT_CODE = 3;
+export const LOOP_EXIT_CODE = 3;
 
 /** Exit codes by signal, as shells report them: 128 plus the signal number. */
 const SIGNAL_CODES: Readonly<Record<TerminationSignal, number>> = {

@@ -62,10 +62,17 @@ export async function runSubcommand(
 ): Promise<number> {
   const { splitArgsByFlags } = await import('./args/parse-args.ts');
   const { operands, values } = splitArgsByFlags(args, listSubcommands()[name]?.flags ?? {});
-  const problem = findOperandProblem(name, operands);
+  const problem = findOperandProblem(name, operands) ?? findEmptyFlag(values);
   if (problem !== undefined) throw new UsageError(problem);
   const runCommand = await COMMAND_LOADERS[name]();
   return runCommand({ args: operands, flags: values, io, shutdown });
+}
+
+/** Returns which flag has an empty value, as that of an unset variable. An empty prefix would select the first of all. */
+function findEmptyFlag(values: Readonly<Record<string, unknown>>): string | undefined {
+  const found = Object.entries(values).find(([, value]) => [value].flat().includes(''));
+  if (found === undefined) return undefined;
+  return `The value of --${found[0].replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)} is empty.`;
 }
 
 /** Returns why a subcommand does not take these arguments: too many, or an empty action or name. @internal */

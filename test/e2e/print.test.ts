@@ -240,3 +240,12 @@ test('a model that repeats itself is stopped, with its own reason and exit code'
   expect(JSON.parse(end.stdout)).toMatchObject({ is_error: true, terminal_reason: 'loop_detected', num_turns: 8 });
   expect(server.requests()).toHaveLength(8);
 });
+
+test('so it is with streamed prompts, whose last one decides the exit code', async () => {
+  server = await startApiServer({ turns: () => calls(toolUse('Read', { file_path: 'missing.txt' })) });
+  const stdin = `${JSON.stringify({ type: 'user', message: { role: 'user', content: 'go' } })}\n`;
+  const args = ['-p', '--input-format=stream-json', '--output-format=stream-json', '--verbose'];
+  const end = await runHere(project, args, server.url, { stdin });
+  expect(end.code).toBe(3);
+  expect(end.stdout).toContain('"terminal_reason":"loop_detected"');
+});

@@ -68,8 +68,9 @@ async function list(desk: StoredSessionUndo, io: ProcessIo): Promise<number> {
 }
 
 async function undo(desk: StoredSessionUndo, to: unknown, paths: readonly string[]): Promise<UndoOutcome> {
-  const checkpoints = typeof to === 'string' ? await desk.list() : [];
-  const id = typeof to === 'string' ? (checkpoints.find((point) => point.id.startsWith(to))?.id ?? to) : undefined;
+  const found = typeof to === 'string' ? (await desk.list()).filter(({ id }) => id.startsWith(to)) : [];
+  if (found.length > 1) throw new UsageError(`Several checkpoints begin with ${to}. List them with: ouro undo --list`);
+  const id = typeof to === 'string' ? (found[0]?.id ?? to) : undefined;
   return paths.length === 0 ? desk.undo(id) : desk.undoPaths(paths, id);
 }
 

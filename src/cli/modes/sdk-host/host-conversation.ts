@@ -108,7 +108,7 @@ export function createHostConversation(conversation: Conversation, output: Outpu
     /** Writes a line with the session id and host ids filled in. */
     writeLine: hostOutput.writeLine,
     /** False when the last result was an error, except for an abort by the host. */
-    hasSucceeded: (): boolean => !hostOutput.hasFailed(),
+    getExitCode: hostOutput.getExitCode,
   };
 }
 

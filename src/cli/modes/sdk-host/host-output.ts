@@ -4,6 +4,7 @@ import type { JsonObject } from '../../../contracts/json.ts';
 import type { Message } from '../../../contracts/message.ts';
 import type { Terminal } from '../../../contracts/terminal-reason.ts';
 import type { OutputOptions } from '../../args/invocation.ts';
+import { LOOP_EXIT_CODE } from '../../exit-code.ts';
 import { createStreamJsonContext, createStreamJsonWriter } from '../../stream-json/event-lines.ts';
 import { createRunResultCollector, type RunResultCollector } from '../../stream-json/run-result.ts';
 import { createStreamJsonInitLine } from '../../stream-json/system-lines.ts';
@@ -83,9 +84,12 @@ export function createHostOutput(
       writeResult(terminal, commandText);
       writeState('idle');
     },
-    /** True when the last result was an error, except for an abort by the host. */
-    hasFailed: (): boolean =>
-      exchange.result.is_error === true && !ABORTED.includes(String(exchange.result.terminal_reason)),
+    /** Returns the exit code for the last result. An abort by the host is no failure. */
+    getExitCode(): number {
+      const reason = String(exchange.result.terminal_reason);
+      if (exchange.result.is_error !== true || ABORTED.includes(reason)) return 0;
+      return reason === 'loop_detected' ? LOOP_EXIT_CODE : 1;
+    },
   };
 }
 

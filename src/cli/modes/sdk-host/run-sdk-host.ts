@@ -64,7 +64,7 @@ export async function runSdkHost(invocation: Invocation, io: ProcessIo, shutdown
   io.onOrphaned(() => void stdinEnded.then(() => shutdown.start('shutdown')));
   const lines = withEndListener(readNonBlankLines(io.stdin.chunks()), onStdinEnd);
   const outcome = await Promise.race([server.serve(lines), shutdown.started]);
-  if (typeof outcome === 'number') return outcome === 0 && !server.hasSucceeded() ? 1 : outcome;
+  if (typeof outcome === 'number') return outcome === 0 ? server.getExitCode() : outcome;
   await server.waitForIdle();
   return 0;
 }
@@ -162,7 +162,7 @@ export function createControlServer(options: CliRunOptions, deps: ControlServerD
       await waitForIdle().finally(() => clearInterval(timer));
       return lazyConversation.hasFailed() ? 1 : code;
     },
-    hasSucceeded: (): boolean => lazyConversation.getHostConversation()?.hasSucceeded() ?? true,
+    getExitCode: (): number => lazyConversation.getHostConversation()?.getExitCode() ?? 0,
     waitForIdle,
   };
 }
