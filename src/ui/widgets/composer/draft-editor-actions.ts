@@ -26,7 +26,6 @@ import {
   stashOrPop,
 } from './prompt-history.ts';
 import {
-  findBoundaryAtOrAfter,
   findLineEnd,
   findLineStart,
   findNextBoundary,
@@ -38,11 +37,8 @@ import {
 
 export type DraftEditorAction =
   | { readonly type: 'insert' | 'paste'; readonly text: string }
-  /** A paste that is never collapsed. */
-  | { readonly type: 'paste-inline'; readonly text: string }
   | { readonly type: 'image'; readonly name: string; readonly bytes: number; readonly path: string }
   | { readonly type: 'move'; readonly to: CaretMotion }
-  | { readonly type: 'move-to'; readonly offset: number }
   | { readonly type: 'up' | 'down' | 'older' | 'newer' }
   | { readonly type: 'delete'; readonly what: DeleteTarget }
   | { readonly type: 'yank' | 'yank-pop' | 'undo' | 'redo' | 'clear' | 'stash' | 'expand' | 'accept-suggestion' }
@@ -56,7 +52,6 @@ export type DraftEditorAction =
   | { readonly type: 'search-in'; readonly scope: HistoryScope; readonly entries: readonly string[] }
   | { readonly type: 'search-older' | 'search-newer' | 'search-accept' | 'search-cancel' }
   | { readonly type: 'resize'; readonly width: number }
-  | { readonly type: 'history'; readonly entries: readonly string[] }
   /** The draft was sent: it is cleared, and `entry` becomes the newest entry of the history. */
   | { readonly type: 'sent'; readonly entry?: string };
 
@@ -80,15 +75,11 @@ function apply(state: DraftEditorState, action: DraftEditorAction, nowMs: number
     case 'insert':
       return insertTyped(state, sanitizeDraftText(action.text), nowMs);
     case 'paste':
-      return insertPaste(state, action.text, 'collapse');
-    case 'paste-inline':
-      return insertPaste(state, action.text, 'inline');
+      return insertPaste(state, action.text);
     case 'image':
       return insertImage(state, action);
     case 'move':
       return { ...state, caret: resolveCaretMotion(state, action.to), goalColumn: undefined };
-    case 'move-to':
-      return { ...state, caret: findBoundaryAtOrAfter(state.text, action.offset), goalColumn: undefined };
     case 'up':
     case 'down':
       return moveOrRecall(state, action.type);
@@ -134,8 +125,6 @@ function apply(state: DraftEditorState, action: DraftEditorAction, nowMs: number
       return { ...state, search: undefined };
     case 'resize':
       return { ...state, width: Math.max(1, action.width), goalColumn: undefined };
-    case 'history':
-      return withHistory(state, action.entries);
     case 'offer':
       return { ...state, suggestedPrompt: action.text };
     case 'sent':

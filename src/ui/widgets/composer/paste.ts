@@ -11,17 +11,13 @@ import { findPreviousBoundary } from './text-boundaries.ts';
 const MAX_INLINE_LINES = 8;
 const MAX_INLINE_CHARACTERS = 800;
 
-/** Inserts pasted text as one undo step. With `collapse`, a long text is collapsed into a placeholder. */
-export function insertPaste(
-  state: DraftEditorState,
-  pasted: string,
-  longText: 'collapse' | 'inline',
-): DraftEditorState {
+/** Inserts pasted text as one undo step. A long text is collapsed into a placeholder. */
+export function insertPaste(state: DraftEditorState, pasted: string): DraftEditorState {
   const text = sanitizeDraftText(pasted);
   if (text === '') return state;
   const isShort =
     text.length <= MAX_INLINE_CHARACTERS && text.split('\n', MAX_INLINE_LINES + 1).length <= MAX_INLINE_LINES;
-  if (isShort || longText === 'inline') return insertAtCaret(state, text);
+  if (isShort) return insertAtCaret(state, text);
   return insertPlaceholder(
     state,
     createPlaceholder(state.placeholders, (id, number) => ({ kind: 'paste', id, number, text }), 'paste'),

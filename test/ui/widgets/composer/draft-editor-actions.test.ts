@@ -128,7 +128,6 @@ describe('pasting', () => {
     expect(run(pasted, { type: 'delete', what: 'left' }, { type: 'undo' }).text).toBe(pasted.text);
     expect(expandPlaceholders(pasted.text, pasted.placeholders)).toBe(`see ${LONG}`);
     expect(run(pasted, { type: 'expand' }).text).toBe(`see ${LONG}`);
-    expect(run(at('|'), { type: 'paste-inline', text: LONG }).text).toBe(LONG);
   });
 
   test('images are in the message where they were inserted', () => {

@@ -69,7 +69,6 @@ const action: fc.Arbitrary<DraftEditorAction> = fc.oneof(
       'expand',
     ),
   }),
-  fc.record({ type: fc.constant('move-to' as const), offset: fc.nat(60) }),
 );
 
 function start(draft: string): DraftEditorState {
