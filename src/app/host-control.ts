@@ -10,7 +10,7 @@ import type { ConversationParts } from './conversation-parts.ts';
 import { markFileReadByModel, readFileForSdkHost } from './permissions/host-file-access.ts';
 import { previewRewind } from './session/checkpoints.ts';
 
-export function createHostControl(parts: ConversationParts): Partial<HostControlPort> {
+export function createHostControl(parts: ConversationParts): Omit<HostControlPort, 'serve'> {
   const { core, permissions, loop, shells } = parts;
   const getContext = () => ({ permissions, cwd: core.live.current().cwd });
   return {

@@ -172,10 +172,10 @@ async function serve({ flags, io, shutdown }: McpRequest): Promise<number> {
   const token = randomBytes(24).toString('base64url');
   const transport =
     flags.http === undefined ? ({ over: 'pipes' } as const) : ({ over: 'http', port: flags.http, token } as const);
-  const server = await composed.conversation.control?.serve?.(transport);
-  if (server?.url !== undefined)
+  const server = await composed.conversation.control.serve(transport);
+  if (server.url !== undefined)
     printLine(io, `Serving at ${server.url}. Clients must send the header: Authorization: Bearer ${token}`);
-  await server?.closed;
+  await server.closed;
   return 0;
 }
 

@@ -107,7 +107,7 @@ export function answerWithMcpTool(conversation: Conversation, tool: string, serv
 
 async function answerPermission(conversation: Conversation, tool: string, request: PermissionRequest): Promise<void> {
   const { answer, updates } = await askTool(conversation, tool, request);
-  if (updates.length > 0) await conversation.control?.updatePermissions?.(updates);
+  if (updates.length > 0) await conversation.control.updatePermissions(updates);
   conversation.agent.answerPermission(request.id, answer, 'host');
 }
 
@@ -117,12 +117,9 @@ async function askTool(
   request: PermissionRequest,
 ): Promise<PermissionResponse> {
   const { toolName, facts, callId } = request;
-  const callTool = conversation.control?.callTool;
   try {
-    if (callTool === undefined) throw new Error('no MCP tool can be called here');
-    return parsePermissionResponse(
-      JSON.parse(await callTool(tool, { tool_name: toolName, input: facts.input, tool_use_id: callId })),
-    );
+    const input = { tool_name: toolName, input: facts.input, tool_use_id: callId };
+    return parsePermissionResponse(JSON.parse(await conversation.control.callTool(tool, input)));
   } catch (thrown) {
     const message = `${toolName} needs permission, and ${tool} could not be asked: ${getErrorMessage(thrown)}`;
     return { answer: { behavior: 'deny', by: 'unattended', note: message }, updates: [] };

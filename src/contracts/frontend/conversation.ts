@@ -82,7 +82,7 @@ export type Conversation = {
   /** Kills commands that were stopped but are still running. */
   killStoppingCommands?(): void;
   /** Additional operations for hosts. A request for an absent member is answered with "unsupported". */
-  readonly control?: Partial<HostControlPort>;
+  readonly control: HostControlPort;
   /** Reads the settings for the look and the input of the frontend. */
   readFrontendSettings?(): Promise<FrontendSettings>;
   /** Saves a choice made on the screen in the user settings. */

@@ -80,7 +80,7 @@ export type ServedCallOutcome = {
   readonly content: ToolOutcome['content'];
 };
 
-/** Operations for hosts, in addition to those of `Conversation`. An absent member is not supported. */
+/** Operations for hosts, in addition to those of `Conversation`. */
 export type HostControlPort = {
   mcpServers(): readonly McpServerState[];
   reconnectMcp(name: string): Promise<ActionResult>;

@@ -51,20 +51,17 @@ export function createConversationServer(conversation: Conversation): ServedFeat
     version,
     instructions: `The tools work in ${folder}; paths are absolute. What the rules of ouro do not allow is asked where you can ask, and refused where you cannot.`,
     tools: () =>
-      (control?.listServedTools?.() ?? []).map(
-        ({ spec: { name, description, input_schema: schema }, label, kind }) => ({
-          name,
-          title: label,
-          description,
-          inputSchema: { ...schema, type: 'object' as const },
-          annotations: ANNOTATIONS[kind],
-        }),
-      ),
+      control.listServedTools().map(({ spec: { name, description, input_schema: schema }, label, kind }) => ({
+        name,
+        title: label,
+        description,
+        inputSchema: { ...schema, type: 'object' as const },
+        annotations: ANNOTATIONS[kind],
+      })),
     async call(name, input, call) {
-      if (control?.listServedTools?.().every(({ spec }) => spec.name !== name)) return undefined;
+      if (control.listServedTools().every(({ spec }) => spec.name !== name)) return undefined;
       const caller = { signal: call.signal, report: createProgressReporter(call), ask: createClientApproval(call) };
-      const outcome = await control?.callServedTool?.(name, input, caller);
-      return convertOutcome(outcome ?? { end: 'failed', content: 'ouro is shutting down.' });
+      return convertOutcome(await control.callServedTool(name, input, caller));
     },
     prompts: createServedPrompts(conversation),
     resources: files,
@@ -187,8 +184,7 @@ type FileResources = NonNullable<ServedFeatures['resources']> & {
 function createFileResources({ findFiles, control, info }: Conversation): FileResources {
   const { folder } = info();
   const template = `${pathToFileURL(folder).href}/{+path}`;
-  const readFile = async (path: string) =>
-    (await control?.readFile?.(path, MAX_BYTES)) ?? { ok: false as const, why: 'Files are not available.' };
+  const readFile = (path: string) => control.readFile(path, MAX_BYTES);
   return {
     async list(offset) {
       const paths = (await findFiles('', MAX_FILES)).filter((path) => !path.endsWith('/'));

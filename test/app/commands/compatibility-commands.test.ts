@@ -50,7 +50,7 @@ test('/add-dir adds a folder to the workspace, relative to the working folder of
   const { conversation, command, close } = await composed(project, api.url);
   await mkdir(join(project.dir, '../shared'));
   expect(await command('add-dir ../shared')).toMatch(/^Added .*shared to the workspace of this session/);
-  expect(conversation.control?.permissionRules?.().directories).toContain(join(project.dir, '../shared'));
+  expect(conversation.control.permissionRules().directories).toContain(join(project.dir, '../shared'));
   expect(await command('add-dir ../nowhere')).toMatch(/is not a folder/);
   await close();
 });

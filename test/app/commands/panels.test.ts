@@ -220,6 +220,6 @@ test('every command a panel would run is valid', async () => {
 
 test('a command from a file keeps its name; a built-in one with that name is renamed', async () => {
   await project.write('.claude/commands/bashes.md', 'Say hello.');
-  await made.conversation.control?.reloadSkills?.();
+  await made.conversation.control.reloadSkills();
   expect((await made.conversation.runCommand('bashes')).kind).toBe('prompt');
 });

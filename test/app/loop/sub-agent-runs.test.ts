@@ -114,7 +114,7 @@ test('a sub-agent that must not start must not be resumed, and one without a tra
     expect(await made.command('agents tell ann and now')).toContain('continues in the background');
     await vi.waitFor(() => expect(endsOf(made.events)).toEqual(['completed']));
     expect(server.requests().filter(isAnn).at(-1)?.raw).toContain('It is 42.');
-    await made.conversation.control?.updatePermissions?.([
+    await made.conversation.control.updatePermissions([
       { type: 'addRules', rules: ['Task(general-purpose)'], behavior: 'deny', destination: 'session' },
     ]);
     await made.conversation.agent.prompt('more');

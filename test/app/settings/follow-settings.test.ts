@@ -402,7 +402,7 @@ const CASES: Readonly<Record<string, (talk: Talk) => Promise<void>>> = {
     await talk.ask();
     await talk.edit({ mcpServers: { silent: silent(talk) }, timeouts: { mcpCallMs: 80 } });
     await talk.ask();
-    await expect(talk.conversation.control?.callTool?.('mcp__silent__nod', {})).rejects.toThrow('did not respond');
+    await expect(talk.conversation.control.callTool('mcp__silent__nod', {})).rejects.toThrow('did not respond');
   },
   async 'timeouts.bashMs'({ ask, edit }) {
     expect((await ask()).last).toContain('default 120000, at most 600000');

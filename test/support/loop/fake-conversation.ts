@@ -1,6 +1,7 @@
 import { assembleAgent } from '../../../src/agent/agent.ts';
 import type { AgentPort } from '../../../src/agent/agent-deps.ts';
 import type { Conversation, ConversationInfo, UsageReport } from '../../../src/contracts/frontend/conversation.ts';
+import type { HostControlPort } from '../../../src/contracts/frontend/host-capabilities.ts';
 import type { PermissionRequest } from '../../../src/contracts/permission.ts';
 import type { CallRequest, GateVerdict } from '../../../src/contracts/tool.ts';
 import { INFO, type Overrides, type ScriptedReply, scripted } from './scripted.ts';
@@ -11,7 +12,7 @@ export type FakeOptions = {
   /** Every call asks first. */
   readonly gate?: 'asks';
   readonly info?: Partial<ConversationInfo>;
-  readonly more?: Partial<Conversation>;
+  readonly more?: Partial<Omit<Conversation, 'control'>> & { readonly control?: Partial<HostControlPort> };
 };
 
 /** A conversation with the real agent and the real loop around a scripted model; the rest answers plainly. */
@@ -79,6 +80,7 @@ export function fakeConversation(options: FakeOptions = {}): Conversation & { re
     },
     closedFor: () => closedFor,
     ...options.more,
+    control: { ...control, ...options.more?.control },
   };
 }
 
@@ -143,6 +145,32 @@ const FACTS: Omit<ConversationInfo, 'sessionId' | 'model'> = {
   permissionDenials: [],
   instructions: [],
   earlierWork: { turns: 0, added: 0, removed: 0 },
+};
+
+const unable = async () => ({ ok: false as const, why: 'not here' });
+
+const control: HostControlPort = {
+  mcpServers: () => [{ name: 'files', status: 'connected' }],
+  reconnectMcp: unable,
+  toggleMcp: unable,
+  setMcpServers: async () => ({ added: [], removed: [], errors: {} }),
+  readMcpResource: async () => [],
+  callTool: async () => '',
+  listServedTools: () => [],
+  callServedTool: async () => ({ end: 'refused', content: '' }),
+  serve: async () => ({ url: undefined, closed: Promise.resolve() }),
+  permissionRules: () => ({ rules: [], directories: [] }),
+  updatePermissions: async () => ({ ok: true }),
+  settings: () => ({ merged: {}, sources: [] }),
+  updateSettings: unable,
+  previewRewind: unable,
+  stopTask: unable,
+  reloadSkills: async () => undefined,
+  readFile: unable,
+  markAsRead: unable,
+  agents: () => [{ name: 'Explore', description: '' }],
+  outputStyles: () => ['default'],
+  account: () => ({ apiKeySource: 'none' }),
 };
 
 const NO_TOKENS = { inputTokens: 10, outputTokens: 20, cacheReadTokens: 0, cacheWriteTokens: 0 };

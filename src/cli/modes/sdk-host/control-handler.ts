@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Conversation } from '../../../contracts/frontend/conversation.ts';
-import type { ActionResult, HostControlPort } from '../../../contracts/frontend/host-capabilities.ts';
+import type { ActionResult } from '../../../contracts/frontend/host-capabilities.ts';
 import type { JsonObject } from '../../../contracts/json.ts';
 import type { HostMcpServers } from './host-mcp-servers.ts';
 import type { HostMessageIdMap } from './host-output.ts';
@@ -38,16 +38,6 @@ export const jsonObjectSchema: z.ZodType<JsonObject> = z.record(z.string(), z.js
 /** Thrown for a request that is unknown, or that this conversation cannot handle. */
 export class UnsupportedRequest extends Error {
   override readonly name = 'Unsupported';
-}
-
-/** Returns a function of the control port; throws `UnsupportedRequest` when the conversation has none. */
-export function requireControlFunction<Name extends keyof HostControlPort>(
-  context: ControlHandlerContext,
-  name: Name,
-): HostControlPort[Name] {
-  const control: Partial<HostControlPort>[Name] = context.conversation.control?.[name];
-  if (control === undefined) throw new UnsupportedRequest(name);
-  return control;
 }
 
 /** Returns an empty response for a successful attempt; throws the reason of a failed one. */

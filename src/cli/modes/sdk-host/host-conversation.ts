@@ -114,7 +114,7 @@ export function createHostConversation(conversation: Conversation, output: Outpu
 
 function stopBackgroundTasks({ background, control }: Conversation): void {
   // Not awaited: every task reports its end as an event.
-  for (const { id } of background()) void control?.stopTask?.(id);
+  for (const { id } of background()) void control.stopTask(id);
 }
 
 /** Adds a message to the conversation without asking the model. */

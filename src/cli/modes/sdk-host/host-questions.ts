@@ -26,7 +26,7 @@ export function relayQuestionsToHost(
       createPermissionRequest(request),
       createPending(request.id),
     );
-    if (updates.length > 0) await conversation.control?.updatePermissions?.(updates);
+    if (updates.length > 0) await conversation.control.updatePermissions(updates);
     pending.delete(request.id);
     agent.answerPermission(request.id, answer, 'host');
   }

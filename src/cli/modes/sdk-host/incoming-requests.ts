@@ -12,7 +12,6 @@ import {
   createControlHandler,
   jsonObjectSchema,
   noParametersSchema,
-  requireControlFunction,
   UnsupportedRequest,
   unwrapActionResult,
 } from './control-handler.ts';
@@ -134,12 +133,12 @@ const mcpControlHandlers: Readonly<Record<string, ControlHandler>> = {
     mcpServers: listServerStates(context).map((state) => ({ ...state })),
   })),
   mcp_reconnect: createControlHandler(z.object({ serverName: z.string() }), async ({ serverName }, context) =>
-    unwrapActionResult(await requireControlFunction(context, 'reconnectMcp')(serverName)),
+    unwrapActionResult(await context.conversation.control.reconnectMcp(serverName)),
   ),
   mcp_toggle: createControlHandler(
     z.object({ serverName: z.string(), enabled: z.boolean() }),
     async ({ serverName, enabled }, context) =>
-      unwrapActionResult(await requireControlFunction(context, 'toggleMcp')(serverName, enabled ? 'on' : 'off')),
+      unwrapActionResult(await context.conversation.control.toggleMcp(serverName, enabled ? 'on' : 'off')),
   ),
   mcp_set_servers: createControlHandler(
     z.object({ servers: z.record(z.string(), z.union([sdkServer, externalServer])) }),
@@ -152,13 +151,13 @@ const mcpControlHandlers: Readonly<Record<string, ControlHandler>> = {
         const parsed = externalServer.safeParse(config);
         return parsed.success ? [[name, parsed.data] as const] : [];
       });
-      return { ...(await requireControlFunction(context, 'setMcpServers')(Object.fromEntries(external), hosted)) };
+      return { ...(await context.conversation.control.setMcpServers(Object.fromEntries(external), hosted)) };
     },
   ),
   mcp_read_resource: createControlHandler(
     z.object({ serverName: z.string(), uri: z.string().startsWith('ui://', 'must be a ui:// URI') }),
     async ({ serverName, uri }, context) => ({
-      contents: await requireControlFunction(context, 'readMcpResource')(serverName, uri),
+      contents: await context.conversation.control.readMcpResource(serverName, uri),
     }),
   ),
   set_mcp_permission_mode_override: createControlHandler(
@@ -167,10 +166,9 @@ const mcpControlHandlers: Readonly<Record<string, ControlHandler>> = {
       const type = mode === null ? 'removeRules' : 'addRules';
       const rules = [formatMcpServerRule(serverName)];
       unwrapActionResult(
-        await requireControlFunction(
-          context,
-          'updatePermissions',
-        )([{ type, rules, behavior: 'ask', destination: 'session' }]),
+        await context.conversation.control.updatePermissions([
+          { type, rules, behavior: 'ask', destination: 'session' },
+        ]),
       );
       const isKnown = listServerStates(context).some(({ name }) => name === serverName);
       return isKnown
@@ -188,7 +186,7 @@ const mcpControlHandlers: Readonly<Record<string, ControlHandler>> = {
 };
 
 function listServerStates({ conversation }: ControlHandlerContext): readonly Omit<McpServerState, 'status'>[] {
-  return conversation.control?.mcpServers?.() ?? conversation.info().mcpServers;
+  return conversation.control.mcpServers();
 }
 
 /** Handlers for token usage and cost. */

@@ -151,11 +151,11 @@ export async function createInitializeResponse(
   const info = conversation.info();
   return {
     commands: conversation.commands().map(describeCommandForSdk),
-    agents: control?.agents?.().map(describeAgentForSdk) ?? info.agents.map((name) => ({ name, description: '' })),
+    agents: control.agents().map(describeAgentForSdk),
     models: await describeModelsForSdk(conversation),
     output_style: info.outputStyle,
-    available_output_styles: control?.outputStyles?.() ?? [info.outputStyle],
-    account: control?.account?.() ?? { apiKeySource: info.apiKeySource },
+    available_output_styles: control.outputStyles(),
+    account: control.account(),
     hooks_applied: true,
     hook_on_failure_supported: true,
     ...reportPlugins(conversation, request),

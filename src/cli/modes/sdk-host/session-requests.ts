@@ -7,7 +7,6 @@ import {
   createControlHandler,
   jsonObjectSchema,
   noParametersSchema,
-  requireControlFunction,
   unwrapActionResult,
 } from './control-handler.ts';
 import { describeAgentForSdk, describeCommandForSdk, describeModelsForSdk } from './initialize.ts';
@@ -32,7 +31,7 @@ export const sessionControlHandlers: Readonly<Record<string, ControlHandler>> = 
     },
   ),
   stop_task: createControlHandler(z.object({ task_id: z.string() }), async ({ task_id: id }, context) =>
-    unwrapActionResult(await requireControlFunction(context, 'stopTask')(id)),
+    unwrapActionResult(await context.conversation.control.stopTask(id)),
   ),
   background_tasks: createControlHandler(
     z.object({ tool_use_id: z.string().optional() }),
@@ -42,12 +41,11 @@ export const sessionControlHandlers: Readonly<Record<string, ControlHandler>> = 
   ),
   seed_read_state: createControlHandler(
     z.object({ path: z.string(), mtime: z.number() }),
-    async ({ path, mtime }, context) =>
-      unwrapActionResult(await requireControlFunction(context, 'markAsRead')(path, mtime)),
+    async ({ path, mtime }, context) => unwrapActionResult(await context.conversation.control.markAsRead(path, mtime)),
   ),
   reload_output_styles: createControlHandler(noParametersSchema, async (_, context) => {
-    await requireControlFunction(context, 'reloadSkills')();
-    return { available_output_styles: requireControlFunction(context, 'outputStyles')() };
+    await context.conversation.control.reloadSkills();
+    return { available_output_styles: context.conversation.control.outputStyles() };
   }),
   file_suggestions: createControlHandler(z.object({ query: z.string() }), async ({ query }, { conversation }) => ({
     suggestions: (await conversation.findFiles(query, 20)).map((path) => ({ path })),
@@ -60,7 +58,7 @@ export const sessionControlHandlers: Readonly<Record<string, ControlHandler>> = 
     },
   ),
   reload_skills: createControlHandler(noParametersSchema, async (_, context) => {
-    await requireControlFunction(context, 'reloadSkills')();
+    await context.conversation.control.reloadSkills();
     const skills = context.conversation.commands().filter(({ source }) => source === 'skill');
     return { skills: skills.map(describeCommandForSdk) };
   }),
@@ -68,19 +66,19 @@ export const sessionControlHandlers: Readonly<Record<string, ControlHandler>> = 
     z.object({ add_plugins: z.array(z.unknown()).optional() }),
     async ({ add_plugins: added }, context) => {
       if (added !== undefined && added.length > 0) throw new Error('Plugins cannot be added to a running session.');
-      await requireControlFunction(context, 'reloadSkills')();
+      await context.conversation.control.reloadSkills();
       const { conversation } = context;
       return {
         commands: conversation.commands().map(describeCommandForSdk),
-        agents: (conversation.control?.agents?.() ?? []).map(describeAgentForSdk),
+        agents: conversation.control.agents().map(describeAgentForSdk),
         plugins: conversation.info().plugins,
-        mcpServers: (conversation.control?.mcpServers?.() ?? []).map((state) => ({ ...state })),
+        mcpServers: conversation.control.mcpServers().map((state) => ({ ...state })),
         error_count: 0,
       };
     },
   ),
   list_permission_rules: createControlHandler(noParametersSchema, (_, context) => {
-    const { rules, directories } = requireControlFunction(context, 'permissionRules')();
+    const { rules, directories } = context.conversation.control.permissionRules();
     return {
       state: {
         rules: rules.map(describeRule),
@@ -91,21 +89,18 @@ export const sessionControlHandlers: Readonly<Record<string, ControlHandler>> = 
     };
   }),
   get_settings: createControlHandler(noParametersSchema, (_, context) => {
-    const { merged, sources } = requireControlFunction(context, 'settings')();
+    const { merged, sources } = context.conversation.control.settings();
     return { effective: merged, sources: sources.map((source) => ({ ...source })) };
   }),
   update_settings: createControlHandler(
     z.object({ source: z.enum(['localSettings', 'userSettings']), settings: jsonObjectSchema }),
     async ({ source, settings }, context) =>
       unwrapActionResult(
-        await requireControlFunction(context, 'updateSettings')(
-          source === 'localSettings' ? 'local' : 'user',
-          settings,
-        ),
+        await context.conversation.control.updateSettings(source === 'localSettings' ? 'local' : 'user', settings),
       ),
   ),
   apply_flag_settings: createControlHandler(z.object({ settings: jsonObjectSchema }), async ({ settings }, context) =>
-    unwrapActionResult(await requireControlFunction(context, 'updateSettings')('flag', settings)),
+    unwrapActionResult(await context.conversation.control.updateSettings('flag', settings)),
   ),
   read_file: createControlHandler(
     z.object({
@@ -114,7 +109,7 @@ export const sessionControlHandlers: Readonly<Record<string, ControlHandler>> = 
       encoding: z.enum(['utf-8', 'base64']).optional(),
     }),
     async ({ path, max_bytes: maxBytes, encoding }, context) => {
-      const file = await requireControlFunction(context, 'readFile')(
+      const file = await context.conversation.control.readFile(
         path,
         Math.min(maxBytes ?? MAX_READ_BYTES, MAX_READ_BYTES),
       );
@@ -138,7 +133,7 @@ async function rewindFiles(messageId: string, { conversation }: ControlHandlerCo
 }
 
 async function previewRewind(messageId: string, context: ControlHandlerContext): Promise<JsonObject> {
-  const preview = await requireControlFunction(context, 'previewRewind')(messageId);
+  const preview = await context.conversation.control.previewRewind(messageId);
   if (!preview.ok) return { canRewind: false, error: preview.why };
   const { files, insertions, deletions } = preview;
   return { canRewind: true, filesChanged: files, insertions, deletions };

@@ -19,10 +19,6 @@ test('an unknown request is reported as unsupported', async () => {
   expect(await asked({ subtype: 'teleport' })).toEqual(error('unsupported: teleport'));
 });
 
-test('a request that this conversation does not support is reported as unsupported', async () => {
-  expect(await asked({ subtype: 'list_permission_rules' })).toEqual(error('unsupported: list_permission_rules'));
-});
-
 test('an invalid request is answered with what is wrong', async () => {
   expect(await asked({ subtype: 'set_permission_mode' })).toMatchObject({
     subtype: 'error',
