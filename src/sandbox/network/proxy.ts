@@ -118,7 +118,6 @@ function closeTogether(stream: Duplex, other: Duplex): void {
 type HttpProxyRequest = {
   readonly kind: 'tunnel' | 'forward';
   readonly destination: NetworkDestination | undefined;
-  readonly rawTarget: string;
   /** Password of the proxy authorization. */
   readonly token: string;
   /** Request head to send to the server; empty for a tunnel. */
@@ -134,13 +133,7 @@ function parseHttpHead(text: string): HttpProxyRequest | undefined {
   const token = parseToken(headers.find(({ name }) => name === 'proxy-authorization')?.line ?? '');
   if (method === 'CONNECT') {
     const [, host = '', port = ''] = /^(\[[^\]]+\]|[^:]+):(\d{1,5})$/.exec(target) ?? [];
-    return {
-      kind: 'tunnel',
-      destination: parseNetworkDestination(host, Number(port)),
-      rawTarget: target,
-      token,
-      head: '',
-    };
+    return { kind: 'tunnel', destination: parseNetworkDestination(host, Number(port)), token, head: '' };
   }
   const [, authority = '', path = ''] = /^http:\/\/([^/?#]+)([^#]*)/i.exec(target) ?? [];
   if (authority === '') return undefined;
@@ -157,7 +150,6 @@ function parseHttpHead(text: string): HttpProxyRequest | undefined {
   return {
     kind: 'forward',
     destination: parseNetworkDestination(host, Number(port)),
-    rawTarget: authority,
     token,
     head: `${head.join('\r\n')}\r\n\r\n`,
   };
@@ -186,12 +178,7 @@ function parseToken(line: string): string {
 
 /** A SOCKS 5 request; `none` if it is unsupported and was answered so. */
 type SocksRequest =
-  | {
-      readonly kind: 'connect';
-      readonly destination: NetworkDestination | undefined;
-      readonly rawTarget: string;
-      readonly token: string;
-    }
+  | { readonly kind: 'connect'; readonly destination: NetworkDestination | undefined; readonly token: string }
   | { readonly kind: 'none' };
 
 const SOCKS_ANSWERS = { well: 0, refused: 2, unreachable: 4, unknown: 7 } as const;
@@ -213,13 +200,13 @@ async function readSocksRequest(bytes: ByteReader, write: (answer: Uint8Array) =
   const token = usesPassword ? await readToken(bytes) : '';
   if (usesPassword) write(Uint8Array.of(1, 0));
   const [, command, , kind = 0] = await bytes.take(4);
-  const rawTarget = await readHost(bytes, kind);
+  const host = await readHost(bytes, kind);
   const [high = 0, low = 0] = await bytes.take(2);
-  if (command !== CONNECT || rawTarget === undefined) {
+  if (command !== CONNECT || host === undefined) {
     write(buildSocksReply('unknown'));
     return { kind: 'none' };
   }
-  return { kind: 'connect', destination: parseNetworkDestination(rawTarget, high * 256 + low), rawTarget, token };
+  return { kind: 'connect', destination: parseNetworkDestination(host, high * 256 + low), token };
 }
 
 /** Builds the final answer of a handshake; its second byte is the result code. */
