@@ -53,12 +53,7 @@ function createFullHunk(oldPart: readonly string[], newPart: readonly string[]):
 }
 
 /** The position of a hunk in both texts; lines are counted from 1. */
-type HunkPosition = {
-  readonly oldStart: number;
-  readonly oldLines: number;
-  readonly newStart: number;
-  readonly newLines: number;
-};
+type HunkPosition = Omit<TextDiffHunk, 'lines'>;
 
 /** Returns the new text with the rejected hunks reverted. Lines outside of hunks keep their old line endings. */
 export function revertHunks(
