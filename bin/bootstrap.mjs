@@ -22,11 +22,12 @@ const safeFlags = [
 const asShipped = [...safeFlags, AS_SHIPPED];
 
 /** Settings of the runtime; bin/ouro explains them. */
-const RUNTIME_TUNING = {
+const RUNTIME_SETTINGS = {
   BUN_GC_TIMER_INTERVAL: '60000',
   BUN_JSC_useFTLJIT: '0',
   BUN_JSC_thresholdForJITAfterWarmUp: '2000',
   BUN_JSC_thresholdForOptimizeAfterWarmUp: '4000',
+  BUN_JSC_jitMemoryReservationSize: '6291456',
 };
 
 /** Sets the folder of the runtime's transpiler cache, as bin/ouro does. */
@@ -41,7 +42,7 @@ const verbs = {
     const { file, args } = programOf(root, bun, asShipped);
     return runProgram(file, [...args, ...rest], {
       cwd,
-      env: { ...RUNTIME_TUNING, ...transpilerCache(env), ...env },
+      env: { ...RUNTIME_SETTINGS, ...transpilerCache(env), ...env },
     });
   },
   test: (bun) =>

@@ -6,15 +6,21 @@ const { dirname, join } = require('node:path');
 const { name, optionalDependencies } = require('../package.json');
 
 const SCOPE = name.split('/')[0];
-/** Settings of the runtime: return memory once a minute instead of every second, and leave out the last JIT tier. */
-const RUNTIME = { BUN_GC_TIMER_INTERVAL: '60000', BUN_JSC_useFTLJIT: '0' };
+/** Settings of the runtime; bin/ouro in the repository explains them. */
+const RUNTIME_SETTINGS = {
+  BUN_GC_TIMER_INTERVAL: '60000',
+  BUN_JSC_useFTLJIT: '0',
+  BUN_JSC_thresholdForJITAfterWarmUp: '2000',
+  BUN_JSC_thresholdForOptimizeAfterWarmUp: '4000',
+  BUN_JSC_jitMemoryReservationSize: '6291456',
+};
 
 const file = findExecutable();
 if (file === undefined) {
   process.stderr.write(`ouro: ${explainMissing()}\n`);
   process.exitCode = 1;
 } else {
-  const env = { ...RUNTIME, ...process.env };
+  const env = { ...RUNTIME_SETTINGS, ...process.env };
   // Bun-based programs set this for their children; it would turn the executable into a plain runtime.
   delete env.BUN_BE_BUN;
   run(file, process.argv.slice(2), env);

@@ -4,6 +4,7 @@ import { delimiter, dirname, join, resolve } from 'node:path';
 import manifest from '../../package.json' with { type: 'json' };
 import { type Environment, SECRET_VARIABLES } from '../contracts/environment.ts';
 import { findBundledRipgrep } from '../lib/processes/installed-files.ts';
+import { RUNTIME_SETTINGS } from '../lib/processes/runtime-settings.ts';
 import { splitWords } from '../lib/text/lines.ts';
 
 const LIMIT_VARIABLES = splitWords(`
@@ -119,14 +120,6 @@ function resolveLink(path: string): string {
   }
 }
 
-/** Variables that bin/ouro sets for its own runtime. Child processes must not inherit them. */
-const RUNTIME_TUNING: Readonly<Record<string, string>> = {
-  BUN_GC_TIMER_INTERVAL: '60000',
-  BUN_JSC_useFTLJIT: '0',
-  BUN_JSC_thresholdForJITAfterWarmUp: '2000',
-  BUN_JSC_thresholdForOptimizeAfterWarmUp: '4000',
-};
-
 /** Variable that keeps Windows from running a program of the working directory instead of the one on the PATH. */
 const SAFE_SEARCH = 'NoDefaultCurrentDirectoryInExePath';
 
@@ -144,7 +137,7 @@ function isPrivate(name: string, env: Readonly<Record<string, string | undefined
   if (name === SAFE_SEARCH) return env[name] === OWN_VALUE;
   const caches = env.XDG_CACHE_HOME || `${env.HOME}/.cache`;
   if (name === 'BUN_RUNTIME_TRANSPILER_CACHE_PATH') return ['0', `${caches}/ouro`].includes(env[name] ?? '');
-  return RUNTIME_TUNING[name] !== undefined && env[name] === RUNTIME_TUNING[name];
+  return RUNTIME_SETTINGS[name] !== undefined && env[name] === RUNTIME_SETTINGS[name];
 }
 
 /** The package and the releases that this build belongs to. */

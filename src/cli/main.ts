@@ -1,4 +1,5 @@
 import manifest from '../../package.json' with { type: 'json' };
+import { applyRuntimeSettings } from '../lib/processes/runtime-settings.ts';
 
 const args = process.argv.slice(2);
 
@@ -6,6 +7,8 @@ const args = process.argv.slice(2);
 if (args.length === 1 && ['--version', '-v', '-V'].includes(args[0] ?? '')) {
   process.stdout.write(`${manifest.version}\n`);
 } else {
+  // A short run would not earn back the time of the restart.
+  if (process.stdin.isTTY && process.stdout.isTTY) applyRuntimeSettings(process);
   const { runCli } = await import('./run-cli.ts');
   await runCli(args);
 }

@@ -4,9 +4,11 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, symlink
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import manifest from '../../package.json' with { type: 'json' };
+import { RUNTIME_SETTINGS } from '../../src/lib/processes/runtime-settings.ts';
 import { readImageInfo } from '../../src/tools/read/media.ts';
 import { calls, says, toolUse } from '../support/api/reply.ts';
 import { type ApiServer, startApiServer } from '../support/api/server.ts';
+import { terminalEnvironment } from '../support/environment.ts';
 import { startJsonServer } from '../support/json-server.ts';
 import { buildExecutableOfVersion, createReleaseArchive, createReleaseResponses } from '../support/releases.ts';
 import { isWholeRun } from '../support/runs.ts';
@@ -87,6 +89,19 @@ describe.runIf(isWholeRun && process.platform === 'linux' && NO_SANDBOX === unde
       rows: 40,
     });
     await terminal.waitForText(/Run this command\?/);
+  });
+
+  test('starts with the runtime settings of the launchers, unless one is set', async () => {
+    await using project = await createTempProject();
+    const settingsOf = async (env: Readonly<Record<string, string>>) => {
+      const options = { cwd: project.dir, env: { ...terminalEnvironment(project), ...env }, cols: 80, rows: 24 };
+      await using terminal = openTerminal([EXECUTABLE, 'demo'], options);
+      await terminal.waitForText(/Run this command\?/);
+      const variables = readFileSync(`/proc/${terminal.pid}/environ`, 'utf8').split('\0');
+      return Object.keys(RUNTIME_SETTINGS).map((name) => variables.find((one) => one.startsWith(`${name}=`)));
+    };
+    expect(await settingsOf({})).toEqual(Object.entries(RUNTIME_SETTINGS).map((pair) => pair.join('=')));
+    expect((await settingsOf({ BUN_JSC_useFTLJIT: '1' })).filter(Boolean)).toEqual(['BUN_JSC_useFTLJIT=1']);
   });
 
   test('updates itself from a release, goes back, and removes itself', async () => {

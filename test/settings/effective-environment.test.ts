@@ -46,6 +46,7 @@ test('provider keys are used for requests, and reach no command, hook, server or
       BUN_JSC_useFTLJIT: '0',
       BUN_JSC_thresholdForJITAfterWarmUp: '2000',
       BUN_JSC_thresholdForOptimizeAfterWarmUp: '4000',
+      BUN_JSC_jitMemoryReservationSize: '6291456',
       BUN_RUNTIME_TRANSPILER_CACHE_PATH: '0',
     },
   );
@@ -58,7 +59,9 @@ test('provider keys are used for requests, and reach no command, hook, server or
     expect([name, seen]).toEqual([name, expect.stringContaining('FROM_SETTINGS=seen')]);
     expect([name, seen]).toEqual([
       name,
-      expect.not.stringMatching(/sk-(?:mine|open|token|ant)|BUN_GC_TIMER|BUN_JSC_(?:useFTL|threshold)|TRANSPILER/),
+      expect.not.stringMatching(
+        /sk-(?:mine|open|token|ant)|BUN_GC_TIMER|BUN_JSC_(?:useFTL|threshold|jitMemory)|TRANSPILER/,
+      ),
     ]);
   }
   expect((await project.read('by-server')).match(/=<none>/g)).toHaveLength(2);
