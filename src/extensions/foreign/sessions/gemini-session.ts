@@ -36,28 +36,26 @@ function readRecords(text: string): Records {
   if (whole !== undefined && Array.isArray(whole.messages))
     return { fields: whole, messages: narrowToObjects(whole.messages) };
   let fields: JsonObject = {};
-  const messages = new Map<string, JsonObject>();
+  let messages: readonly JsonObject[] = [];
   for (const record of parseJsonLines(text)) {
     const changed = narrowToObject(record.$set);
     const rewindTo = narrowToString(record.$rewindTo);
-    const id = narrowToString(record.id);
-    if (rewindTo !== undefined) removeFrom(rewindTo, messages);
-    else if (changed !== undefined) {
+    if (rewindTo !== undefined) {
+      const at = messages.findIndex(({ id }) => id === rewindTo);
+      messages = messages.slice(0, Math.max(0, at));
+    } else if (changed !== undefined) {
       fields = { ...fields, ...changed };
-      if (Array.isArray(changed.messages)) {
-        messages.clear();
-        for (const message of narrowToObjects(changed.messages))
-          messages.set(narrowToString(message.id) ?? '', message);
-      }
-    } else if (id !== undefined && typeof record.type === 'string') messages.set(id, record);
+      if (Array.isArray(changed.messages)) messages = narrowToObjects(changed.messages);
+    } else if (typeof record.id === 'string' && typeof record.type === 'string') messages = addRecord(messages, record);
     else fields = { ...fields, ...record };
   }
-  return { fields, messages: [...messages.values()] };
+  return { fields, messages };
 }
 
-function removeFrom(id: string, messages: Map<string, JsonObject>): void {
-  const ids = [...messages.keys()];
-  for (const one of ids.slice(Math.max(0, ids.indexOf(id)))) messages.delete(one);
+/** Adds a message, or replaces its earlier version. After a resume, results have the id of the reply with their calls. */
+function addRecord(messages: readonly JsonObject[], record: JsonObject): readonly JsonObject[] {
+  const at = messages.findLastIndex(({ id, type }) => id === record.id && type === record.type);
+  return at === -1 ? [...messages, record] : messages.with(at, record);
 }
 
 /** Describes the machine to the model; the program inserts it as the first message. */
@@ -102,8 +100,8 @@ function readParts(value: JsonValue | undefined, builder: ConversationBuilder): 
   return listParts(value).flatMap((part): readonly (TextBlock | ImageBlock)[] => {
     const text = narrowToString(part.text);
     if (text !== undefined) return text.trim() === '' ? [] : [{ type: 'text', text }];
-    // Results are read from the calls, which also say whether they failed.
-    if (part.functionResponse !== undefined) return [];
+    // Calls and results are read from `toolCalls`, which also says whether they failed.
+    if (part.functionCall !== undefined || part.functionResponse !== undefined) return [];
     const { mimeType, data } = narrowToObject(part.inlineData) ?? {};
     const image = createImageBlock(narrowToString(mimeType) ?? '', narrowToString(data) ?? '');
     if (image === undefined) builder.countLoss('attachment');

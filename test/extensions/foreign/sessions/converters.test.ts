@@ -157,3 +157,31 @@ test('Gemini CLI: neither its description of the machine nor the results that ar
   const results = converted?.messages.flatMap((message) => (message.role === 'user' ? message.blocks : []));
   expect(results).toContainEqual({ type: 'tool_result', tool_use_id: 'read-1', content: 'alpha' });
 });
+
+test('Gemini CLI: a resumed chat, whose calls and results have the same id, keeps both', () => {
+  const response = { functionResponse: { id: 'read-1', name: 'read_file', response: { output: 'alpha' } } };
+  const call = { id: 'read-1', name: 'read_file', args: { file_path: 'a.txt' }, result: [response], status: 'success' };
+  const messages = [
+    { id: '2', type: 'user', content: [{ text: 'Read it' }] },
+    { id: '3', type: 'gemini', content: [{ functionCall: { id: 'read-1', name: 'read_file' } }], toolCalls: [call] },
+    { id: '3', type: 'user', content: [response] },
+    { id: '4', type: 'user', content: [response] },
+    { id: '5', type: 'gemini', content: [{ text: 'It says alpha.' }] },
+  ];
+  const text = toLines([
+    { sessionId: 'g', kind: 'main' },
+    { $set: { messages } },
+    { id: '6', type: 'user', content: [{ text: 'Go on' }] },
+    { id: '7', type: 'gemini', content: '' },
+    { id: '7', type: 'gemini', content: 'Done.' },
+    { id: '8', type: 'user', content: [{ text: 'Taken back' }] },
+    { $rewindTo: '8' },
+  ]);
+  const converted = convertGeminiSession(text, '/p');
+  expect({ ...summarize(converted), lost: converted?.lost }).toEqual({
+    title: 'Read it',
+    texts: ['Read it', 'It says alpha.', 'Go on', 'Done.'],
+    lost: [],
+  });
+  expect(converted?.messages[1]).toMatchObject({ blocks: [{ type: 'tool_use', id: 'read-1' }] });
+});
