@@ -127,6 +127,8 @@ async function close(parts: ConversationParts, started: RegisteredRun, reason: s
   ]);
   parts.permissions.sandbox.close();
   await parts.checkpoints?.close();
+  // The work above has emitted its last events.
+  await agent.waitForIdle();
   await session.transcript.close();
   // A failed clean-up is repeated by the next run.
   await pruneExpiredSessions(core.settings.current(), core.environment.ouroHome, core.now()).catch(() => undefined);

@@ -53,6 +53,10 @@ test('each line of a monitor reaches the model and starts a turn; the end of the
   const { raw } = await server.waitForRequest(2);
   expect(raw).toContain(`The monitor kit:build printed: build ${join(project.dir, '../kit')} failed`);
   await made.close();
+  expect(made.events.filter(({ type }) => type === 'background').at(-1)).toMatchObject({
+    title: 'kit:build',
+    state: 'stopped',
+  });
   await expectNoProcessesLeft(project.marker);
 });
 

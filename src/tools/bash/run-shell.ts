@@ -10,6 +10,7 @@ import { describeMissingShell, findShell } from '../../lib/processes/find-shell.
 import { getProcessStartTime } from '../../lib/processes/process-info.ts';
 import { createProcessMarkerCommand } from '../../lib/processes/process-markers.ts';
 import { killProcessTree, listRemainingProcesses } from '../../lib/processes/process-tree.ts';
+import { createDeferred } from '../../lib/promises.ts';
 import { EXCLUSION_REPORT } from '../../permissions/shell/search-requirements.ts';
 import { createOutputBuffer, type OutputBuffer, type OutputLimits } from './output-buffer.ts';
 
@@ -76,6 +77,7 @@ export function startShell(start: ShellOptions) {
   let hasLeftProcesses = false;
   let stopRequests = 0;
   let termination: Promise<void> | undefined;
+  const stopped = createDeferred<void>();
   const hasProcesses = async () =>
     isOpen() || (await listRemainingProcesses(tree, performance.now() - startedAt)).length > 0;
 
@@ -95,7 +97,8 @@ export function startShell(start: ShellOptions) {
 
   async function waitForProcesses(): Promise<ShellExit> {
     const exit = await exited;
-    while (hasLeftProcesses && (await hasProcesses())) await pause(POLL_MS, 'in the background');
+    while (hasLeftProcesses && (await hasProcesses()))
+      await Promise.race([stopped.promise, pause(POLL_MS, 'in the background')]);
     hasLeftProcesses = false;
     if (child.pid !== undefined) start.ledger.ended(child.pid);
     return exit;
@@ -123,6 +126,7 @@ export function startShell(start: ShellOptions) {
       termination = undefined;
       child.stdout?.destroy();
       hasLeftProcesses = false;
+      stopped.resolve();
       start.ledger.ended(child.pid);
       output.close();
     },

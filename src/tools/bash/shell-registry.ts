@@ -1,6 +1,7 @@
 import type { AgentEvent } from '../../contracts/event.ts';
 import { ToolFailure } from '../../contracts/tool.ts';
 import { compileLinearRegex, type LinearRegex } from '../../lib/patterns/linear-regex.ts';
+import { abandonOnAbort } from '../../lib/promises.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
 import type { RunningShell, ShellExit } from './run-shell.ts';
 
@@ -29,6 +30,8 @@ export function createShellRegistry(now: () => number, emit: (event: AgentEvent)
     { readonly command: string; readonly shell: RunningShell; readonly move: (id: string) => void }
   >();
   let notices: string[] = [];
+  /** Resolved when the end of a background command is emitted. */
+  const ends: Promise<void>[] = [];
   /** Matching lines by shell id, reported to the model together. */
   const matchedLines = new Map<string, MatchedLines>();
   let count = 0;
@@ -55,7 +58,7 @@ export function createShellRegistry(now: () => number, emit: (event: AgentEvent)
         // One event per batch, however many lines match.
         if (earlier === undefined) emit({ ...event, state: 'printed', words: describePrinted(updated) });
       });
-    void shell.allExited.then((exit) => {
+    const end = shell.allExited.then((exit) => {
       const entry = background.get(id);
       if (entry === undefined) return;
       background.set(id, { ...entry, exit });
@@ -64,6 +67,7 @@ export function createShellRegistry(now: () => number, emit: (event: AgentEvent)
       const outputPath = shell.output.path();
       emit({ ...event, state: getEndState(exit), words: message, ...(outputPath === undefined ? {} : { outputPath }) });
     });
+    ends.push(end);
     return id;
   }
 
@@ -108,14 +112,17 @@ export function createShellRegistry(now: () => number, emit: (event: AgentEvent)
       matchedLines.clear();
       return taken;
     },
-    /** Stops all commands. */
+    /** Stops all commands and resolves when their ends are emitted. */
     async stopAll() {
       await Promise.all([...foreground.values(), ...background.values()].map(({ shell }) => shell.stop()));
+      // The system reports the exit of a process after it is gone; one that survives SIGKILL has none.
+      await abandonOnAbort(Promise.all(ends), AbortSignal.timeout(END_REPORT_MS));
       for (const { shell } of background.values()) shell.output.close();
     },
   };
 }
 
+const END_REPORT_MS = 1_000;
 const MAX_REPORTED_LINES = 5;
 /** Length to which a line is matched and reported. */
 const MAX_LINE_CHARS = 300;

@@ -55,6 +55,21 @@ test('output that arrives during a turn starts another one afterwards, unless a 
   expect(at.server.requests()).toHaveLength(wasTold ? 2 : 3);
 });
 
+test.each(['sleep 300', 'setsid sleep 300 & exit 3'])(
+  'a session that ends in the middle of a turn emits the end of its background command %s',
+  async (command) => {
+    const { promise: never } = Promise.withResolvers<void>();
+    await using at = await opened([inBackground(command), delayed(never, says('never'))]);
+    const running = at.conversation.agent.prompt('go');
+    await at.server.waitForRequest(2);
+    await at.close();
+    await running;
+    const states = at.events.flatMap((event) => (event.type === 'background' ? [event.state] : []));
+    expect(states).toEqual(['started', command.includes('exit 3') ? 'failed' : 'stopped']);
+    expect(at.notices().at(-1)).toMatch(/^Background shell shell_1 .* ended /);
+  },
+);
+
 test('a line that was waited for starts a turn while the command still runs', async () => {
   const serve = 'until [ -e go ]; do sleep 0.05; done; echo listening on 80; echo ready; sleep 300';
   await using at = await opened([inBackground(serve, { wake_on: 'listening|ready' }), says('It starts.')]);
