@@ -7,7 +7,7 @@ export type StreamTimeouts = {
   readonly headerTimeoutMs: number;
   /** Between two events of the reply. */
   readonly idleTimeoutMs: number;
-  /** Without content, while the provider sends pings. */
+  /** Without content, while the provider sends pings or empty parts. */
   readonly pingTimeoutMs?: number;
   /** For the whole attempt. */
   readonly totalTimeoutMs?: number;
@@ -35,7 +35,7 @@ export type ModelAttempt = {
   markHeadersReceived(): void;
   /** Restarts the idle timeout. */
   markProgress(): void;
-  /** Restarts the idle timeout after a ping, as long as the ping timeout allows. */
+  /** Restarts the idle timeout after a ping or an empty part, as long as the ping timeout allows. */
   markAlive(): void;
   /** Returns the failure if the attempt was aborted or timed out. */
   getFailure(): ModelFailure | undefined;
@@ -47,7 +47,7 @@ export type ModelAttempt = {
 
 /** A model may think for minutes before its first word; pings show that the connection is alive meanwhile. */
 const MAX_PING_TIMEOUT_MS = 600_000;
-/** A shorter idle timeout also shortens the time in which only pings arrive. */
+/** A shorter idle timeout also shortens the time in which only pings or empty parts arrive. */
 const PING_TIMEOUT_FACTOR = 10;
 
 /** Starts the timers of one attempt. The caller must close it. */
@@ -94,7 +94,7 @@ export function startModelAttempt(timeouts: StreamTimeouts, signal: AbortSignal)
       const idleMs = timeouts.idleTimeoutMs - (nowMs - lastSign);
       const pingedMs = lastSign > lastProgress ? pingTimeoutMs - (nowMs - lastProgress) : Number.POSITIVE_INFINITY;
       if (pingedMs <= 1)
-        fail(createStalledFailure(`The reply stalled: only pings for ${formatSeconds(pingTimeoutMs)}.`));
+        fail(createStalledFailure(`The reply stalled: only pings or empty parts for ${formatSeconds(pingTimeoutMs)}.`));
       else if (idleMs <= 1)
         fail(createStalledFailure(`The reply stalled: no data for ${formatSeconds(timeouts.idleTimeoutMs)}.`));
       else watchIdle(Math.min(idleMs, pingedMs));

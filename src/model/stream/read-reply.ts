@@ -53,8 +53,8 @@ export async function* readReply(response: Response, context: ReplyContext): Asy
         if (options.partial && event.type !== 'ping') yield { type: 'raw', event };
         const step = reduceMessagesReply(reply, event, newId);
         reply = step.reply;
-        if (step.progress) attempt.markProgress();
-        else if (event.type === 'ping') attempt.markAlive();
+        if (step.progress === 'content') attempt.markProgress();
+        else if (step.progress === 'frame' || event.type === 'ping') attempt.markAlive();
         yield* step.events;
         if (!reply.isStopped) continue;
         attempt.markComplete();

@@ -26,8 +26,15 @@ export type MessagesReplyState = {
 /** A list of them is copied much faster than a map; a reply may hold tens of thousands. */
 type FinishedBlock = { readonly position: number; readonly block: AssistantBlock };
 
-/** Result of one provider event: the new state, events for the loop, and whether there was progress (pings are none). */
-type Step = { readonly reply: MessagesReplyState; readonly events: readonly ModelEvent[]; readonly progress: boolean };
+/** Result of one provider event: the new state, events for the loop, and the progress of the reply. */
+type Step = {
+  readonly reply: MessagesReplyState;
+  readonly events: readonly ModelEvent[];
+  readonly progress: ReplyProgress;
+};
+
+/** `frame` is all that carries no content, such as an empty block: a broken server may send it for ever. */
+type ReplyProgress = 'content' | 'frame' | 'none';
 
 export function createMessagesReplyState(model: string): MessagesReplyState {
   const usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
@@ -62,12 +69,12 @@ export function reduceMessagesReply(reply: MessagesReplyState, event: JsonObject
       const usage = addClearedResults(mergeUsage(reply.usage, narrowToObject(event.usage)), event.context_management);
       const stopReason = narrowToString(narrowToObject(event.delta)?.stop_reason) ?? reply.stopReason;
       const isNew = stopReason !== reply.stopReason || usage.outputTokens !== reply.usage.outputTokens;
-      return { reply: { ...reply, usage, stopReason }, events: [], progress: isNew };
+      return { reply: { ...reply, usage, stopReason }, events: [], progress: isNew ? 'frame' : 'none' };
     }
     case 'message_stop':
       return stopReply(reply);
     default:
-      return { reply, events: [], progress: false };
+      return { reply, events: [], progress: 'none' };
   }
 }
 
@@ -75,7 +82,7 @@ export function reduceMessagesReply(reply: MessagesReplyState, event: JsonObject
 export function completeMessagesReply(reply: MessagesReplyState, endMarker: 'done' | 'none'): Step {
   const hasContent = reply.openBlocks.size + reply.finishedBlocks.length > 0;
   if (reply.stopReason !== undefined || (endMarker === 'done' && hasContent)) return stopReply(reply);
-  return { reply, events: [], progress: false };
+  return { reply, events: [], progress: 'none' };
 }
 
 /** Builds a message from the finished blocks; `undefined` before the reply started. */
@@ -86,24 +93,28 @@ export function buildReplyMessage(reply: MessagesReplyState): AssistantMessage |
   return { role: 'assistant', id, model, blocks, ...(stopReason && { stopReason }), usage };
 }
 
-function advance(reply: MessagesReplyState, events: readonly ModelEvent[] = []): Step {
-  return { reply, events, progress: true };
+function advance(
+  reply: MessagesReplyState,
+  events: readonly ModelEvent[] = [],
+  progress: ReplyProgress = 'content',
+): Step {
+  return { reply, events, progress };
 }
 
 function startReply(reply: MessagesReplyState, messageId: string): Step {
   const { model, usage } = reply;
-  if (reply.messageId !== undefined) return { reply, events: [], progress: false };
+  if (reply.messageId !== undefined) return { reply, events: [], progress: 'none' };
   return advance({ ...reply, messageId }, [{ type: 'message_start', messageId, model, usage }]);
 }
 
 function startBlock(previousReply: MessagesReplyState, event: JsonObject, newId: () => string): Step {
   const raw = narrowToObject(event.content_block);
-  if (!raw) return { reply: previousReply, events: [], progress: false };
+  if (!raw) return { reply: previousReply, events: [], progress: 'none' };
   const index = readIndex(event) ?? previousReply.nextPosition;
   const openPosition = findOpenBlock(previousReply, index);
   // A repeated start of the same block is ignored; a start of another block means that the previous end was omitted.
   if (openPosition?.block !== undefined && isRepeatedStart(openPosition.block, raw))
-    return { reply: previousReply, events: [], progress: false };
+    return { reply: previousReply, events: [], progress: 'none' };
   const { reply, events: closeEvents } =
     openPosition === undefined ? advance(previousReply) : closeBlock(previousReply, openPosition);
   const position = isFreePosition(reply, index) ? index : reply.nextPosition;
@@ -113,11 +124,15 @@ function startBlock(previousReply: MessagesReplyState, event: JsonObject, newId:
   const openBlocks = new Map([...reply.openBlocks, [position, block]]);
   const positions = new Map([...reply.positions, [index, position]]);
   const nextPosition = Math.max(reply.nextPosition, position + 1);
-  return advance({ ...started.reply, openBlocks, positions, nextPosition }, [
-    ...closeEvents,
-    ...started.events,
-    ...events,
-  ]);
+  return advance(
+    { ...started.reply, openBlocks, positions, nextPosition },
+    [...closeEvents, ...started.events, ...events],
+    isEmptyBlock(block) ? 'frame' : 'content',
+  );
+}
+
+function isEmptyBlock(block: OpenReplyBlock): boolean {
+  return (block.kind === 'text' || block.kind === 'thinking') && block.parts.length === 0;
 }
 
 /** Number of positions that a server may leave out: they become empty blocks of the reply that is shown. */
@@ -153,25 +168,27 @@ function isRepeatedStart(block: OpenReplyBlock, raw: JsonObject): boolean {
 function addDelta(reply: MessagesReplyState, event: JsonObject, newId: () => string): Step {
   const found = findOpenBlock(reply, readIndex(event));
   const delta = narrowToObject(event.delta);
-  if (!delta) return { reply, events: [], progress: false };
+  if (!delta) return { reply, events: [], progress: 'none' };
   if (found === undefined) {
-    if (!narrowToString(delta.text)) return { reply, events: [], progress: false };
+    if (!narrowToString(delta.text)) return { reply, events: [], progress: 'none' };
     // Some gateways send no start of a text.
     const start = startBlock(reply, { index: event.index, content_block: { type: 'text', text: '' } }, newId);
     const step = addDelta(start.reply, event, newId);
     return { ...step, events: [...start.events, ...step.events] };
   }
   // An empty delta is no sign of life: a stalled server may send them for ever.
-  return { reply, events: appendToReplyBlock(found.block, found.position, delta), progress: hasContent(delta) };
+  return { reply, events: appendToReplyBlock(found.block, found.position, delta), progress: rateDelta(delta) };
 }
 
-function hasContent({ type: _, ...fields }: JsonObject): boolean {
-  return Object.values(fields).some((field) => field !== '' && field !== null);
+function rateDelta({ type, ...fields }: JsonObject): ReplyProgress {
+  if (!Object.values(fields).some((field) => field !== '' && field !== null)) return 'none';
+  const text = narrowToString(fields.text ?? fields.thinking ?? fields.partial_json) ?? '';
+  return type === 'citations_delta' || /\S/.test(text) ? 'content' : 'frame';
 }
 
 function stopBlock(reply: MessagesReplyState, event: JsonObject): Step {
   const found = findOpenBlock(reply, readIndex(event));
-  return found === undefined ? { reply, events: [], progress: false } : closeBlock(reply, found);
+  return found === undefined ? { reply, events: [], progress: 'none' } : closeBlock(reply, found);
 }
 
 function closeBlock(reply: MessagesReplyState, { position, block }: OpenPosition): Step {
@@ -180,7 +197,8 @@ function closeBlock(reply: MessagesReplyState, { position, block }: OpenPosition
   const positions = new Map([...reply.positions].filter(([, other]) => other !== position));
   // Appended in place, because a reply can have thousands of calls.
   reply.finishedBlocks.push({ position, block: finishedBlock });
-  return advance({ ...reply, openBlocks, positions }, [{ type: 'block_end', index: position, block: finishedBlock }]);
+  const event = { type: 'block_end', index: position, block: finishedBlock } as const;
+  return advance({ ...reply, openBlocks, positions }, [event], 'frame');
 }
 
 /** Ends a reply. Open blocks are finished with their content, except tool calls with incomplete input. */

@@ -77,8 +77,20 @@ describe.each([ANTHROPIC, OPENAI])('faults of the $name server', (dialect) => {
     await using server = await startFaultServer(streamThenRepeat(half, dialect.ping));
     const port = dialect.create(server.url, { idleTimeoutMs: 10_000, pingTimeoutMs: 60 });
     expect(await drain(port)).toMatchObject({
-      outcome: { ok: false, failure: { kind: 'stalled', message: 'The reply stalled: only pings for 60 ms.' } },
+      outcome: {
+        ok: false,
+        failure: { kind: 'stalled', message: 'The reply stalled: only pings or empty parts for 60 ms.' },
+      },
     });
+  });
+
+  test.each([
+    ['blanks', dialect === ANTHROPIC ? (dialect.text(0, ' ')[1] ?? '') : dialect.text(0, ' ').join('')],
+    ...(dialect === ANTHROPIC ? [['empty blocks', dialect.text(0).join('')]] : []),
+  ])('%s keep a reply alive up to the limit of pings', async (_, repeated = '') => {
+    await using server = await startFaultServer(streamThenRepeat(half, repeated));
+    const port = dialect.create(server.url, { idleTimeoutMs: 10_000, pingTimeoutMs: 60 });
+    expect(await drain(port)).toMatchObject({ outcome: { ok: false, failure: { kind: 'stalled' } } });
   });
 
   test('an attempt may have a total time limit', async () => {

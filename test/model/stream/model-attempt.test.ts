@@ -39,7 +39,7 @@ test('pings keep a reply alive for ten minutes, content restarts them', () => {
   pingFor(570);
   expect(attempt.getFailure()).toBeUndefined();
   vi.advanceTimersByTime(31_000);
-  expect(attempt.getFailure()?.message).toBe('The reply stalled: only pings for 600 s.');
+  expect(attempt.getFailure()?.message).toBe('The reply stalled: only pings or empty parts for 600 s.');
 });
 
 test('missing pings are silence', () => {

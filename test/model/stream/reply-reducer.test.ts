@@ -136,7 +136,25 @@ describe('reduceWire', () => {
       { type: 'text', text: 'ok' },
       { type: 'text', text: 'late' },
     ]);
-    expect(progress.slice(0, 3)).toEqual([true, false, false]);
+    expect(progress.slice(0, 3)).toEqual(['content', 'none', 'none']);
+  });
+
+  test.each<[string, JsonObject, JsonObject, string]>([
+    ['text', { type: 'text', text: '' }, { type: 'text_delta', text: 'a' }, 'content'],
+    ['an empty text', { type: 'text', text: '' }, { type: 'text_delta', text: '' }, 'none'],
+    ['blanks', { type: 'text', text: '' }, { type: 'text_delta', text: ' \n' }, 'frame'],
+    ['thoughts', { type: 'thinking', thinking: '' }, { type: 'thinking_delta', thinking: 'a' }, 'content'],
+    ['a signature', { type: 'thinking', thinking: '' }, { type: 'signature_delta', signature: 'a' }, 'frame'],
+    ['an unknown part', { type: 'text', text: '' }, { type: 'smell_delta', smell: 'x' }, 'frame'],
+  ])('empty blocks are frames, and %s in a block counts as what it carries', (_, start, delta, progress) => {
+    expect(feed([START, ...block(0, start, delta)]).progress).toEqual(['content', 'frame', progress, 'frame']);
+  });
+
+  test.each<[string, JsonObject, JsonObject]>([
+    ['input', { type: 'tool_use', id: 'a', name: 'Read' }, { type: 'input_json_delta', partial_json: '{}' }],
+    ['citations', { type: 'text', text: 'a' }, { type: 'citations_delta', citation: { url: 'a' } }],
+  ])('a block that starts with content, and %s, are content', (_, start, delta) => {
+    expect(feed([START, ...block(0, start, delta)]).progress).toEqual(['content', 'content', 'content', 'frame']);
   });
 
   test('usage is split by cache and takes the last totals; the model is the requested one', () => {
