@@ -3,6 +3,7 @@ import { homedir, userInfo } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import manifest from '../../package.json' with { type: 'json' };
 import { type Environment, SECRET_VARIABLES } from '../contracts/environment.ts';
+import { omitUndefined } from '../lib/json.ts';
 import { findBundledRipgrep } from '../lib/processes/installed-files.ts';
 import { RUNTIME_SETTINGS } from '../lib/processes/runtime-settings.ts';
 import { splitWords } from '../lib/text/lines.ts';
@@ -24,8 +25,7 @@ export function readEnvironment(
     ouroHome: resolveLink(resolve(nonEmpty(env.OURO_HOME) ?? join(home, '.ouro'))),
     runtimeCache: findCacheFolder(env, home),
     credentials: {
-      ...(apiKey === undefined ? {} : { apiKey }),
-      ...(authToken === undefined ? {} : { authToken }),
+      ...omitUndefined({ apiKey, authToken }),
     },
     baseUrl: nonEmpty(env.ANTHROPIC_BASE_URL),
     openAi: {

@@ -8,6 +8,7 @@ import { runGit } from '../git/run-git.ts';
 import { ignoreMissingFile } from '../lib/errors.ts';
 import { toNativePath, toPosixPath } from '../lib/files/path-style.ts';
 import { readFileOrPipe } from '../lib/files/read-regular-file.ts';
+import { omitUndefined } from '../lib/json.ts';
 import { diskFs } from '../permissions/permission-fs.ts';
 import { isPathInside } from '../permissions/resolve-path.ts';
 import { findRepositoryTop, listTrackedFiles } from '../permissions/shell/programs/git-repository.ts';
@@ -28,10 +29,7 @@ export function readSettings(
     ouroHome: environment.ouroHome,
     managedDir: MANAGED_SETTINGS_DIR,
     trusted,
-    ...(approves === undefined ? {} : { approves }),
-    ...(options.settingSources === undefined ? {} : { sources: options.settingSources }),
-    ...(options.settings === undefined ? {} : { flag: options.settings }),
-    ...(options.policy === undefined ? {} : { policy: options.policy }),
+    ...omitUndefined({ approves, sources: options.settingSources, flag: options.settings, policy: options.policy }),
     readText: readFileOrPipe,
     listDir: async (path) => readdir(path).catch(() => []),
     isTracked: (path) => isTracked(path, trusted, environment),

@@ -2,6 +2,7 @@ import type { SubAgentDefinition } from '../contracts/extension.ts';
 import type { CliRunOptions } from '../contracts/frontend/cli-run-options.ts';
 import type { PermissionMode, ToolTraitsLookup } from '../contracts/permission.ts';
 import type { Tool } from '../contracts/tool.ts';
+import { omitUndefined } from '../lib/json.ts';
 import { findClosestWord } from '../lib/text/closest-word.ts';
 
 /** The adapted run options, or the reason the sub-agent cannot be used. */
@@ -24,10 +25,7 @@ export function applyAgentToOptions(options: CliRunOptions, kinds: readonly SubA
   return {
     ok: true,
     options: {
-      ...(model === undefined ? {} : { model }),
-      ...(tools === undefined ? {} : { tools }),
-      ...(permissionMode === undefined ? {} : { permissionMode }),
-      ...(maxTurns === undefined ? {} : { maxTurns }),
+      ...omitUndefined({ model, tools, permissionMode, maxTurns }),
       ...options,
       // `||`, because hosts send an empty prompt when they have none.
       systemPrompt: options.systemPrompt || kind.prompt,

@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import type { ExtensionProblem, PromptTemplate } from '../contracts/extension.ts';
 import { EFFORTS } from '../contracts/model.ts';
+import { omitUndefined } from '../lib/json.ts';
 import {
   type FrontMatter,
   getFrontMatterBoolean,
@@ -29,8 +30,7 @@ export function parseCommandFrontMatter(
     callers: readCallers(facts),
     ...(hint === undefined ? {} : { argumentHint: hint }),
     ...(model === undefined || model === 'inherit' ? {} : { model }),
-    ...(effort === undefined ? {} : { effort }),
-    ...(hooks === undefined ? {} : { hooks }),
+    ...omitUndefined({ effort, hooks }),
     ...(getFrontMatterText(facts, 'context') === 'fork'
       ? { forkAgentType: getFrontMatterText(facts, 'agent') ?? 'general-purpose' }
       : {}),

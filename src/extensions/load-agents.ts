@@ -4,6 +4,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../contracts/json
 import { EFFORTS } from '../contracts/model.ts';
 import { PERMISSION_MODES } from '../contracts/permission.ts';
 import { readMarkdownFiles } from '../lib/files/markdown-files.ts';
+import { omitUndefined } from '../lib/json.ts';
 import {
   type FrontMatter,
   getFrontMatterBoolean,
@@ -128,15 +129,12 @@ function parseAgentFields(facts: Facts): {
     ...(model === undefined || model === 'inherit' ? {} : { model }),
     ...(mode === undefined ? {} : { permissionMode: mode }),
     ...(Number.isInteger(turns) && turns > 0 ? { maxTurns: turns } : {}),
-    ...(effort === undefined ? {} : { effort }),
-    ...(isolation === undefined ? {} : { isolation }),
+    ...omitUndefined({ effort, isolation }),
     ...(getFrontMatterBoolean(facts, 'background') === true ? { background: true as const } : {}),
-    ...(skills === undefined ? {} : { skills }),
-    ...(memory === undefined ? {} : { memory }),
+    ...omitUndefined({ skills, memory }),
     ...(servers.length === 0 ? {} : { mcpServers: servers }),
     ...ownServers,
-    ...(hooks === undefined ? {} : { hooks }),
-    ...(color === undefined ? {} : { color }),
+    ...omitUndefined({ hooks, color }),
   };
   return { kind, unused: listIgnoredFields(facts, kind) };
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Hook, HookEvent, HookOutput } from '../contracts/hook.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../contracts/json.ts';
+import { omitUndefined } from '../lib/json.ts';
 import type { HookEnvStore } from './hook-env-store.ts';
 
 /** The exit of a hook's command, with its output. */
@@ -259,9 +260,7 @@ function parseHookJson(
     ok: true,
     output: {
       ...common,
-      ...(behavior === undefined ? {} : { permissionDecision: behavior }),
-      ...(message === undefined ? {} : { permissionDecisionReason: message }),
-      ...(updatedInput === undefined ? {} : { updatedInput }),
+      ...omitUndefined({ permissionDecision: behavior, permissionDecisionReason: message, updatedInput }),
       ...specific,
     },
   };

@@ -2,6 +2,7 @@ import type { ExtensionSource, Plugin, PluginVariables } from '../contracts/exte
 import { HOOK_EVENTS, type Hook, type HookEvent } from '../contracts/hook.ts';
 import type { JsonObject } from '../contracts/json.ts';
 import type { LoadedSettings, Settings, SettingsLayer } from '../contracts/settings.ts';
+import { omitUndefined } from '../lib/json.ts';
 import { validateHooks } from '../settings/drop-invalid-settings.ts';
 
 export function collectConfiguredHooks({ layers }: LoadedSettings): readonly Hook[] {
@@ -28,10 +29,7 @@ function listHooks(hooks: NonNullable<Settings['hooks']>, origin: HookOrigin): r
             ...hook,
             event,
             source,
-            ...(env === undefined ? {} : { env }),
-            ...(file === undefined ? {} : { file }),
-            ...(line === undefined ? {} : { line }),
-            ...(matcher === undefined ? {} : { matcher }),
+            ...omitUndefined({ env, file, line, matcher }),
           },
         ];
       }),

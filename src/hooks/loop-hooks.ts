@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from '../contracts/json.ts';
 import type { Message } from '../contracts/message.ts';
 import type { BeforeCall, QueryDeps } from '../contracts/query.ts';
 import type { UserAnswer } from '../contracts/tool.ts';
-import { copyAsJson } from '../lib/json.ts';
+import { copyAsJson, omitUndefined } from '../lib/json.ts';
 import type { HookDispatcher } from './create-hooks.ts';
 
 /** Creates the loop's hook calls; `stopEvent` and its fields differ between the main conversation and a sub-agent. */
@@ -20,8 +20,7 @@ export function createLoopHooks(
       const { permission } = verdict;
       return {
         ...(verdict.updatedInput === undefined ? {} : { input: { ...request.input, ...verdict.updatedInput } }),
-        ...(verdict.stop === undefined ? {} : { stop: verdict.stop }),
-        ...(verdict.blocked === undefined ? {} : { deny: verdict.blocked }),
+        ...omitUndefined({ stop: verdict.stop, deny: verdict.blocked }),
         ...(permission?.decision === 'deny' ? { deny: permission.reason || `${permission.by} denies this call.` } : {}),
         ...(permission?.decision === 'ask'
           ? { ask: `A hook requires approval: ${permission.reason || `${permission.by} requires your approval.`}` }
@@ -50,8 +49,7 @@ export function createLoopHooks(
         ...(verdict.updatedToolOutput === undefined
           ? {}
           : { outcome: { ...outcome, content: stringify(verdict.updatedToolOutput) } }),
-        ...(verdict.blocked === undefined ? {} : { block: verdict.blocked }),
-        ...(verdict.stop === undefined ? {} : { stop: verdict.stop }),
+        ...omitUndefined({ block: verdict.blocked, stop: verdict.stop }),
       };
     },
     async onStop({ messages, stopHookActive }, signal) {

@@ -74,3 +74,10 @@ export function sortKeys(value: unknown): unknown {
   const entries = Object.entries(value).filter(([, part]) => part !== undefined);
   return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, part]) => [key, sortKeys(part)]));
 }
+
+/** Returns the fields that are not undefined. */
+export function omitUndefined<Fields extends object>(fields: Fields): Partial<Fields> {
+  const kept: Partial<Fields> = { ...fields };
+  for (const key in kept) if (kept[key] === undefined) delete kept[key];
+  return kept;
+}

@@ -10,6 +10,7 @@ import {
   type TraceStep,
 } from '../contracts/permission.ts';
 import { getErrorMessage } from '../lib/errors.ts';
+import { omitUndefined } from '../lib/json.ts';
 import { createToolFactsLookup, type DecisionSources, findToolTraits } from './create-decision-context.ts';
 import { decide } from './decide.ts';
 import { formatRuleSource } from './decision-context.ts';
@@ -118,9 +119,7 @@ function parseCase(text: string, tools: readonly ToolTraits[]): ParsedCase {
       ...idField,
       tool,
       input,
-      ...(cwd === undefined ? {} : { cwd }),
-      ...(mode === undefined ? {} : { mode }),
-      ...(trusted === undefined ? {} : { trusted }),
+      ...omitUndefined({ cwd, mode, trusted }),
       ...(rules === undefined
         ? {}
         : { rules: { allow: rules.allow ?? [], deny: rules.deny ?? [], ask: rules.ask ?? [] } }),
@@ -152,7 +151,7 @@ export function formatRuleProblems(
 ): readonly { readonly text: string; readonly data: JsonObject }[] {
   return findRuleProblems(rules, tools).map(({ rule, kind, text }) => {
     const { behavior, source, file, line } = rule;
-    const location = { ...(file === undefined ? {} : { file }), ...(line === undefined ? {} : { line }) };
+    const location = { ...omitUndefined({ file, line }) };
     return { text: `${kind}: ${text}`, data: { kind, rule: rule.text, behavior, source, ...location, text } };
   });
 }
@@ -213,17 +212,14 @@ export function serializeDecisionTrace(trace: readonly TraceStep[]): readonly Js
   return trace.map((step) => ({
     stage: step.stage,
     text: step.text,
-    ...(step.verdict === undefined ? {} : { verdict: step.verdict }),
-    ...(step.subject === undefined ? {} : { subject: step.subject }),
-    ...(step.mode === undefined ? {} : { mode: step.mode }),
+    ...omitUndefined({ verdict: step.verdict, subject: step.subject, mode: step.mode }),
     ...(step.rule === undefined
       ? {}
       : {
           rule: step.rule.text,
           behavior: step.rule.behavior,
           source: step.rule.source,
-          ...(step.rule.file === undefined ? {} : { file: step.rule.file }),
-          ...(step.rule.line === undefined ? {} : { line: step.rule.line }),
+          ...omitUndefined({ file: step.rule.file, line: step.rule.line }),
         }),
   }));
 }

@@ -3,6 +3,7 @@ import type { JsonObject } from '../contracts/json.ts';
 import type { Decision, PermissionAnswer, Policy, RememberDestination, ToolFacts } from '../contracts/permission.ts';
 import type { BeforeCall } from '../contracts/query.ts';
 import type { CallRequest, GateVerdict } from '../contracts/tool.ts';
+import { omitUndefined } from '../lib/json.ts';
 import { type ApprovalDeps, decideWithInput, type PendingApproval, requestApproval } from './approval.ts';
 import { findCallConcealment, getAnswerRememberScope, listCallRisks } from './call-risks.ts';
 import { type DecisionWithPaths, decideWithPaths, denyIfUnattended } from './decide.ts';
@@ -123,7 +124,7 @@ function getRequestFacts(
   { getToolFacts }: PermissionGateDeps,
 ): ToolFacts {
   const facts = getToolFacts(tool, input, cwd);
-  return { ...facts, ...(shell === undefined ? {} : { shell }), ...(blocked === undefined ? {} : { blocked }) };
+  return { ...facts, ...omitUndefined({ shell, blocked }) };
 }
 
 function denyUnanswered(request: CallRequest, call: DeniedCall, note?: string): Outcome {
@@ -184,9 +185,7 @@ function withNewInput(
   return {
     ...rest,
     hardens: redecided?.hardens ?? hardens,
-    ...(newCopies === undefined ? {} : { copies: newCopies }),
-    ...(newWrites === undefined ? {} : { writes: newWrites }),
-    ...(newOpens === undefined ? {} : { opens: newOpens }),
+    ...omitUndefined({ copies: newCopies, writes: newWrites, opens: newOpens }),
   };
 }
 

@@ -6,6 +6,7 @@ import type { PermissionMode, Policy, Rule } from '../contracts/permission.ts';
 import type { LoadedSettings } from '../contracts/settings.ts';
 import { DAMAGED_FILES_FOLDER } from '../lib/files/json-store.ts';
 import { expandHomePath } from '../lib/files/path-style.ts';
+import { omitUndefined } from '../lib/json.ts';
 import { memoizeByObject } from '../lib/memoize.ts';
 import { buildChildVariables } from '../settings/effective-environment.ts';
 import { collectSettingsRules, parseRuleTexts } from './rules/parse-rule.ts';
@@ -80,8 +81,7 @@ export function createPermissionPolicySource(sources: PermissionPolicyInputs) {
     const { canEnforceReadOnly, getSandboxPaths } = sources;
     const sandbox = sources.getSandboxApproval?.();
     return {
-      ...(canEnforceReadOnly === undefined ? {} : { canEnforceReadOnly }),
-      ...(sandbox === undefined ? {} : { sandbox }),
+      ...omitUndefined({ canEnforceReadOnly, sandbox }),
       ...(sandbox === undefined || getSandboxPaths === undefined ? {} : { sandboxPaths: getSandboxPaths }),
     };
   }

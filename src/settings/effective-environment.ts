@@ -6,6 +6,7 @@ import {
   SECRET_VARIABLES,
 } from '../contracts/environment.ts';
 import type { LoadedSettings, Settings, WebSearchSettings } from '../contracts/settings.ts';
+import { omitUndefined } from '../lib/json.ts';
 import { mergeSettingsLayers } from './merge-settings.ts';
 
 const keyedProvider = z.looseObject({ apiKeyEnv: z.string() });
@@ -44,15 +45,13 @@ function resolveEndpoint(
   const [apiKey, authToken] = [getVariable('ANTHROPIC_API_KEY'), getVariable('ANTHROPIC_AUTH_TOKEN')];
   const [openAiUrl, openAiKey] = [getVariable('OPENAI_BASE_URL'), getVariable('OPENAI_API_KEY')];
   const fromSettings = {
-    ...(apiKey === undefined ? {} : { apiKey }),
-    ...(authToken === undefined ? {} : { authToken }),
+    ...omitUndefined({ apiKey, authToken }),
   };
   return {
     credentials: credentials.apiKey === undefined && credentials.authToken === undefined ? fromSettings : credentials,
     baseUrl: baseUrl ?? getVariable('ANTHROPIC_BASE_URL'),
     openAi: {
-      ...(openAiUrl === undefined ? {} : { baseUrl: openAiUrl }),
-      ...(openAiKey === undefined ? {} : { apiKey: openAiKey }),
+      ...omitUndefined({ baseUrl: openAiUrl, apiKey: openAiKey }),
       ...openAi,
     },
     model: model ?? getVariable('ANTHROPIC_MODEL'),

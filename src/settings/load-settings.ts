@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { SettingsSource } from '../contracts/permission.ts';
 import type { LoadedSettings, Settings, SettingsLayer, SettingsProblem } from '../contracts/settings.ts';
+import { omitUndefined } from '../lib/json.ts';
 import { getSettingsPath } from './edit-settings.ts';
 import { mergeSettingsLayers, pickSandboxRestrictions, restrictProjectLayer } from './merge-settings.ts';
 import { type ParsedSettingsLayer, parseSettingsLayer } from './parse-settings-layer.ts';
@@ -105,9 +106,7 @@ async function parsePolicy(text: string): Promise<ParsedSettingsLayer> {
   } = layer.settings;
   const settings: Settings = {
     permissions: {
-      ...(deny === undefined ? {} : { deny }),
-      ...(ask === undefined ? {} : { ask }),
-      ...(disableBypassPermissionsMode === undefined ? {} : { disableBypassPermissionsMode }),
+      ...omitUndefined({ deny, ask, disableBypassPermissionsMode }),
     },
     ...(sandbox === undefined ? {} : { sandbox: pickSandboxRestrictions(sandbox) }),
   };

@@ -2,7 +2,7 @@ import { findNodeAtLocation, getNodeValue, type ParseError, parseTree, printPars
 import type { SettingsSource } from '../contracts/permission.ts';
 import { PERMISSION_MODES } from '../contracts/permission.ts';
 import type { Settings, SettingsLayer, SettingsProblem } from '../contracts/settings.ts';
-import { isJsonRecord } from '../lib/json.ts';
+import { isJsonRecord, omitUndefined } from '../lib/json.ts';
 import { getLineNumber, splitWords } from '../lib/text/lines.ts';
 import { dropInvalidSettings } from './drop-invalid-settings.ts';
 
@@ -195,11 +195,7 @@ function flattenSandbox({ filesystem, network, autoAllowBashIfSandboxed, ...rest
   const unknownNetwork = hosts.filter(([key]) => !NETWORK_KEYS.includes(key));
   const { allowRead, allowWrite, denyRead, denyWrite, ...others } = files;
   return {
-    ...(autoAllowBashIfSandboxed === undefined ? {} : { autoAllow: autoAllowBashIfSandboxed }),
-    ...(allowRead === undefined ? {} : { allowRead }),
-    ...(allowWrite === undefined ? {} : { allowWrite }),
-    ...(denyRead === undefined ? {} : { denyRead }),
-    ...(denyWrite === undefined ? {} : { denyWrite }),
+    ...omitUndefined({ autoAllow: autoAllowBashIfSandboxed, allowRead, allowWrite, denyRead, denyWrite }),
     ...(Object.keys(others).length === 0 ? {} : { filesystem: others }),
     ...Object.fromEntries(hosts.filter(([key]) => NETWORK_KEYS.includes(key))),
     ...Object.fromEntries(unknownNetwork.map(([key, value]) => [`network.${key}`, { value }])),

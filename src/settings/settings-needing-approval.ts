@@ -10,6 +10,7 @@ import { SETTING_KEYS } from '../contracts/setting-keys.ts';
 import type { Settings, SettingsLayer, SettingsProblem } from '../contracts/settings.ts';
 import { ignoreMissingFile } from '../lib/errors.ts';
 import { readFileOrPipe } from '../lib/files/read-regular-file.ts';
+import { omitUndefined } from '../lib/json.ts';
 import { formatBytes } from '../lib/text/format.ts';
 
 /** Keys that start programs or grant permissions; in a project's settings, every change to them needs approval. */
@@ -49,7 +50,7 @@ export function dropSettingsGrants(layer: SettingsLayer): {
   const { permissions, ...rest } = layer.settings;
   const kept = Object.fromEntries(Object.entries(rest).filter(([key]) => !TOP_LEVEL_KEYS.includes(key)));
   const { deny, ask } = permissions ?? {};
-  const denyAndAsk = { ...(deny === undefined ? {} : { deny }), ...(ask === undefined ? {} : { ask }) };
+  const denyAndAsk = { ...omitUndefined({ deny, ask }) };
   const keys = listApprovalKeys(layer.settings).join(', ');
   const text = `has changed since this folder was trusted, so these keys are ignored: ${keys}. Review them with "ouro trust --show", approve them with "ouro trust".`;
   return {
@@ -72,7 +73,7 @@ export function describeSettingsEffects({ file, settings, lineOf }: SettingsLaye
     label?: string,
   ): TrustEffect => {
     const line = lineOf(path);
-    return { kind, text, file, ...(label === undefined ? {} : { label }), ...(line === undefined ? {} : { line }) };
+    return { kind, text, file, ...omitUndefined({ label, line }) };
   };
   const { permissions = {}, hooks = {}, env = {}, mcpServers = {}, enabledPlugins = {}, statusLine } = settings;
   const { extraKnownMarketplaces = {} } = settings;

@@ -4,6 +4,7 @@ import type { TrustFingerprints } from '../contracts/frontend/first-run.ts';
 import { getErrorMessage } from '../lib/errors.ts';
 import type { JsonEdit } from '../lib/files/json-edit.ts';
 import { openJsonStore } from '../lib/files/json-store.ts';
+import { omitUndefined } from '../lib/json.ts';
 
 const marksSchema = z.lazy(() =>
   z.object({
@@ -84,7 +85,7 @@ export async function openTrustStore(ouroHome: string, home: string) {
     /** Returns the approved fingerprints of a folder, including those other processes have approved meanwhile. */
     async readMarks(realDir: string): Promise<TrustFingerprints> {
       const { folders, met } = (await store.read()).value;
-      return removeUndefined(folders[realDir]?.approved ?? met?.[realDir]);
+      return omitUndefined(folders[realDir]?.approved ?? met?.[realDir] ?? {});
     },
     /** Stores approved fingerprints, or those first seen below a trusted folder. */
     async approve(realDir: string, approved: TrustFingerprints) {
@@ -126,10 +127,6 @@ function parse(json: unknown) {
   const parsed = trustSchema.safeParse(json);
   const isMetLost = !parsed.success && parsed.error.issues.some(({ path }) => path[0] === 'met');
   return isMetLost ? ({ success: false, error: { issues: [{ path: [] }] } } as const) : parsed;
-}
-
-function removeUndefined(known: z.output<typeof marksSchema> = {}): TrustFingerprints {
-  return Object.fromEntries(Object.entries(known).filter(([, mark]) => mark !== undefined));
 }
 
 function listParents(dir: string): readonly string[] {

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { JsonObject, JsonValue } from '../contracts/json.ts';
 import { type Tool, ToolFailure, type ToolOutcome } from '../contracts/tool.ts';
 import { exhaustive } from '../lib/errors.ts';
+import { omitUndefined } from '../lib/json.ts';
 import { hasTooManyWildcards, MAX_WILDCARDS } from '../lib/patterns/glob.ts';
 import { formatCount } from '../lib/text/format.ts';
 import { buildTool } from './build-tool.ts';
@@ -176,8 +177,7 @@ function createTextQuery(
     ...scope,
     mode,
     pattern: query.pattern,
-    ...(query.glob === undefined ? {} : { glob: query.glob }),
-    ...(query.type === undefined ? {} : { type: query.type }),
+    ...omitUndefined({ glob: query.glob, type: query.type }),
     before: query['-B'] ?? query['-C'] ?? 0,
     after: query['-A'] ?? query['-C'] ?? 0,
     lineNumbers: query['-n'] === false ? 'hidden' : 'shown',

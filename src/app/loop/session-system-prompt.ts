@@ -8,6 +8,7 @@ import type { SystemPart } from '../../contracts/model.ts';
 import type { SettingsLayer } from '../../contracts/settings.ts';
 import { createGitChangeTracker } from '../../git/external-change-tracker.ts';
 import { findEnclosingRepository } from '../../git/git-repository.ts';
+import { omitUndefined } from '../../lib/json.ts';
 import { findShell } from '../../lib/processes/find-shell.ts';
 import { describeAllowedCalls } from '../../permissions/denial-message.ts';
 import { type ConfiguredInstructions, listConfiguredInstructions } from '../../prompt/memory/memory-locations.ts';
@@ -205,9 +206,7 @@ async function renderParts(core: Core, deps: PromptDeps, memory: SessionMemory):
       ...describeModelAndPermissions(core, deps),
     },
     mcp: deps.mcpInstructions(),
-    ...(options.systemPrompt === undefined ? {} : { replacement: options.systemPrompt }),
-    ...(options.appendSystemPrompt === undefined ? {} : { append: options.appendSystemPrompt }),
-    ...(style === undefined ? {} : { outputStyle: style }),
+    ...omitUndefined({ replacement: options.systemPrompt, append: options.appendSystemPrompt, outputStyle: style }),
     language,
   });
 }

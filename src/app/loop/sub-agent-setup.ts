@@ -7,6 +7,7 @@ import { findRepositoryRoot } from '../../git/git-repository.ts';
 import type { HookDispatcher } from '../../hooks/create-hooks.ts';
 import { getErrorMessage, ignoreMissingFile } from '../../lib/errors.ts';
 import { readRegularFile } from '../../lib/files/read-regular-file.ts';
+import { omitUndefined } from '../../lib/json.ts';
 import { escapeRulePath } from '../../permissions/permission-policy-source.ts';
 import { isPathInside } from '../../permissions/resolve-path.ts';
 import { parseRuleTexts } from '../../permissions/rules/parse-rule.ts';
@@ -156,9 +157,7 @@ export function createSubAgentGateBounds(
       ? []
       : [`Read(/${escapeRulePath(notesFolder)}/**)`, `Edit(/${escapeRulePath(notesFolder)}/**)`];
   return {
-    ...(kind.permissionMode === undefined ? {} : { mode: kind.permissionMode }),
-    ...(location.root === undefined ? {} : { firstRoot: location.root }),
-    ...(notesFolder === undefined ? {} : { notesFolder }),
+    ...omitUndefined({ mode: kind.permissionMode, firstRoot: location.root, notesFolder }),
     getRules: () => [...rules, ...parseRules(deniedUses, 'deny'), ...parseRules(noteRules, 'allow')],
   };
 }

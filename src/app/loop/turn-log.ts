@@ -9,6 +9,7 @@ import type { AgentEvent } from '../../contracts/event.ts';
 import type { Message, Usage } from '../../contracts/message.ts';
 import type { ModelFailure, ModelRequest } from '../../contracts/model.ts';
 import type { ContinueReason } from '../../contracts/terminal-reason.ts';
+import { omitUndefined } from '../../lib/json.ts';
 import { formatCount, formatDuration, formatMoney, formatTokens } from '../../lib/text/format.ts';
 import { computeCostUsd } from '../../model/pricing.ts';
 import type { Core } from '../core.ts';
@@ -103,8 +104,7 @@ function buildTurnTimeline(
       retries: 0,
       calls,
       notes: index + 1 === replies.length ? ['the session was resumed after this turn'] : [],
-      ...(usage === undefined ? {} : { usage }),
-      ...(costUsd === undefined ? {} : { costUsd }),
+      ...omitUndefined({ usage, costUsd }),
       ...(calls > 0 ? { transition: 'next_turn' as const } : {}),
     };
   });
@@ -126,9 +126,7 @@ export function addEventToTimeline(
       const costUsd = event.usage === undefined ? undefined : getCost(event.model, event.usage);
       return updateLast(rows, () => ({
         durationMs: event.durationMs,
-        ...(event.usage === undefined ? {} : { usage: event.usage }),
-        ...(costUsd === undefined ? {} : { costUsd }),
-        ...(event.firstTokenMs === undefined ? {} : { firstTokenMs: event.firstTokenMs }),
+        ...omitUndefined({ usage: event.usage, costUsd, firstTokenMs: event.firstTokenMs }),
         ...(event.failure === undefined ? {} : { failure: describeFailure(event.failure) }),
       }));
     }

@@ -6,6 +6,7 @@ import type { QueryDeps } from '../../contracts/query.ts';
 import type { CallRequest } from '../../contracts/tool.ts';
 import { selectStricterMode } from '../../extensions/apply-agent.ts';
 import { MOUNT_NOT_ANSWERING, type MountHealth } from '../../lib/files/mount-health.ts';
+import { omitUndefined } from '../../lib/json.ts';
 import { serializeDecisionTrace } from '../../permissions/explain.ts';
 import { diskFs, rejectHungMountPaths } from '../../permissions/permission-fs.ts';
 import {
@@ -68,8 +69,7 @@ export function createQueryPermissionGate(
     },
     fs,
     getToolFacts,
-    ...(port.askHook === undefined ? {} : { askHook: port.askHook }),
-    ...(port.askJudge === undefined ? {} : { askJudge: port.askJudge }),
+    ...omitUndefined({ askHook: port.askHook, askJudge: port.askJudge }),
     ...(bounds.askUser === undefined && !deps.canAsk ? {} : { askUser: bounds.askUser ?? port.askPermission }),
     createPreview: (facts, cwd, signal) => previewEdit(facts, { cwd, ...deps.files }, signal),
     onDecision: createRecorder(deps, port),

@@ -9,6 +9,7 @@ import type { CheckpointInfo, RewindOutcome } from '../../contracts/frontend/con
 import type { HostControlPort } from '../../contracts/frontend/host-capabilities.ts';
 import type { CallContext, PreparedCall, Tool, ToolOutcome } from '../../contracts/tool.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
+import { omitUndefined } from '../../lib/json.ts';
 import { memoizeByObject } from '../../lib/memoize.ts';
 import type { OpenedSession } from '../../session/open-run-session.ts';
 import { getSharedWritesDir, getUnfinishedWritesDir } from '../../session/paths.ts';
@@ -107,8 +108,7 @@ function createToolWatcher(
       maxResultChars,
       deferred,
       source,
-      ...(answersTo === undefined ? {} : { answersTo }),
-      ...(isHidden === undefined ? {} : { isHidden }),
+      ...omitUndefined({ answersTo, isHidden }),
       // A getter: the spec may change, and is expensive to build, so it is read only when it is sent.
       get spec() {
         return tool.spec;

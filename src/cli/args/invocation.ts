@@ -4,6 +4,7 @@ import type { CliRunOptions, SessionChoice } from '../../contracts/frontend/cli-
 import type { JsonObject } from '../../contracts/json.ts';
 import type { Effort } from '../../contracts/model.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
+import { omitUndefined } from '../../lib/json.ts';
 import { findClosestWord } from '../../lib/text/closest-word.ts';
 import { findFlagConflict, parseFlagValues, parseJsonFlag } from './flag-values.ts';
 import { CLI_FLAGS, type FlagValues } from './flags.ts';
@@ -58,7 +59,7 @@ export async function parseInvocation(
   return {
     run: await buildRunOptions(flags, mode, cwd),
     mode,
-    ...setIfDefined('worktree', flags.worktree === true ? '' : flags.worktree),
+    ...omitUndefined({ worktree: flags.worktree === true ? '' : flags.worktree }),
     prompt: parsed.operands.length === 0 ? undefined : parsed.operands.join(' '),
     output: {
       format: flags.outputFormat ?? 'text',
@@ -82,8 +83,10 @@ function resolveMode(flags: FlagValues, hasTerminal: boolean): Invocation['mode'
 }
 
 async function buildRunOptions(flags: FlagValues, mode: Invocation['mode'], cwd: string): Promise<CliRunOptions> {
+  const { model, betas, permissionMode, allowedTools, disallowedTools, maxTurns, maxBudgetUsd, tokenBudget } = flags;
+  const { settings, settingSources, agent } = flags;
   const systemPrompt = flags.systemPrompt ?? (await readFlagFile('--system-prompt-file', flags.systemPromptFile, cwd));
-  const append =
+  const appendSystemPrompt =
     flags.appendSystemPrompt ?? (await readFlagFile('--append-system-prompt-file', flags.appendSystemPromptFile, cwd));
   return {
     cwd,
@@ -92,43 +95,27 @@ async function buildRunOptions(flags: FlagValues, mode: Invocation['mode'], cwd:
     persistence: flags.sessionPersistence === false ? 'memory' : 'disk',
     partialMessages: flags.includePartialMessages === true,
     addDirs: (flags.addDir ?? []).map((dir) => resolve(cwd, dir)),
-    ...setIfDefined('setup', resolveSetup(flags)),
-    ...setIfDefined('pluginDirs', resolvePluginDirs(flags, cwd)),
     mcpConfig: flags.mcpConfig ?? [],
     mcpSources: flags.strictMcpConfig === true ? 'flags-only' : 'all',
     debug: flags.debug === true || flags.debugFile !== undefined ? 'log' : 'off',
-    ...setIfDefined('model', flags.model),
-    ...setIfDefined('fallbackModels', flags.fallbackModel),
-    ...setIfDefined('debugFile', flags.debugFile === undefined ? undefined : resolve(cwd, flags.debugFile)),
-    ...setIfDefined('effort', resolveEffort(flags)),
-    ...setIfDefined('maxThinkingTokens', flags.thinking === 'disabled' ? 0 : flags.maxThinkingTokens),
-    ...setIfDefined('betas', flags.betas),
-    ...setIfDefined('permissionMode', flags.permissionMode),
-    ...setIfDefined('allowedTools', flags.allowedTools),
-    ...setIfDefined('disallowedTools', flags.disallowedTools),
-    ...setIfDefined('tools', flags.tools?.includes('default') === true ? undefined : flags.tools),
-    ...setIfDefined('permissionPrompt', flags.permissionPrompts === 'none' ? undefined : flags.permissionPromptTool),
-    ...setIfDefined('skipPermissions', resolveSkipPermissions(flags)),
-    ...setIfDefined('trust', flags.trust === true ? ('this-run' as const) : undefined),
-    ...setIfDefined('ide', flags.ide === true ? ('wait' as const) : undefined),
-    ...setIfDefined('maxTurns', flags.maxTurns),
-    ...setIfDefined('maxBudgetUsd', flags.maxBudgetUsd),
-    ...setIfDefined('tokenBudget', flags.tokenBudget),
-    ...setIfDefined('jsonSchema', flags.jsonSchema === undefined ? undefined : await parseSchema(flags.jsonSchema)),
-    ...setIfDefined('settings', flags.settings),
-    ...setIfDefined('policy', flags.managedSettings === undefined ? undefined : parsePolicy(flags.managedSettings)),
-    ...setIfDefined('settingSources', flags.settingSources),
-    ...setIfDefined('agents', flags.agents === undefined ? undefined : parseJsonFlag('--agents', flags.agents)),
-    ...setIfDefined('agent', flags.agent),
-    ...setIfDefined('systemPrompt', systemPrompt),
-    ...setIfDefined('appendSystemPrompt', append),
+    ...omitUndefined({
+      ...{ model, betas, permissionMode, allowedTools, disallowedTools, maxTurns, maxBudgetUsd, tokenBudget },
+      ...{ settings, settingSources, agent, systemPrompt, appendSystemPrompt, fallbackModels: flags.fallbackModel },
+      setup: resolveSetup(flags),
+      pluginDirs: resolvePluginDirs(flags, cwd),
+      debugFile: flags.debugFile === undefined ? undefined : resolve(cwd, flags.debugFile),
+      effort: resolveEffort(flags),
+      maxThinkingTokens: flags.thinking === 'disabled' ? 0 : flags.maxThinkingTokens,
+      tools: flags.tools?.includes('default') === true ? undefined : flags.tools,
+      permissionPrompt: flags.permissionPrompts === 'none' ? undefined : flags.permissionPromptTool,
+      skipPermissions: resolveSkipPermissions(flags),
+      trust: flags.trust === true ? ('this-run' as const) : undefined,
+      ide: flags.ide === true ? ('wait' as const) : undefined,
+      jsonSchema: flags.jsonSchema === undefined ? undefined : await parseSchema(flags.jsonSchema),
+      policy: flags.managedSettings === undefined ? undefined : parsePolicy(flags.managedSettings),
+      agents: flags.agents === undefined ? undefined : parseJsonFlag('--agents', flags.agents),
+    }),
   };
-}
-
-/** Returns an object with the key, or an empty one when the value is `undefined`. */
-function setIfDefined<Key extends string, Value>(key: Key, value: Value | undefined): { readonly [K in Key]?: Value } {
-  const none: { readonly [K in Key]?: Value } = {};
-  return value === undefined ? none : { ...none, [key]: value };
 }
 
 async function parseSchema(text: string): Promise<JsonObject> {
@@ -161,7 +148,7 @@ function resolveSkipPermissions(flags: FlagValues): 'now' | 'may' | undefined {
 }
 
 function resolveSession(flags: FlagValues): SessionChoice {
-  const id = setIfDefined('id', flags.sessionId);
+  const id = omitUndefined({ id: flags.sessionId });
   const fork = flags.forkSession === true ? 'fork' : 'same';
   if (flags.continue === true) return { kind: 'continue', fork, ...id };
   if (flags.resume === undefined) return { kind: 'new', ...id };
@@ -170,7 +157,7 @@ function resolveSession(flags: FlagValues): SessionChoice {
     wanted: flags.resume === true ? '' : flags.resume,
     fork,
     ...id,
-    ...setIfDefined('at', flags.resumeSessionAt),
+    ...omitUndefined({ at: flags.resumeSessionAt }),
   };
 }
 

@@ -1,6 +1,7 @@
 import { listUsableModels, updateModelCatalogue } from '../../app/setup/manage-models.ts';
 import type { ModelPrice } from '../../contracts/model.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
+import { omitUndefined } from '../../lib/json.ts';
 import { formatCount, formatTokens } from '../../lib/text/format.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
 import { getTextWidth, padToWidth } from '../../lib/text/text-width.ts';
@@ -64,8 +65,7 @@ function toJson({ info, provider, keySource }: OfferedModel) {
     tools: takesTools,
     thinking: thinking !== 'none',
     efforts,
-    ...(knowledge === undefined ? {} : { knowledge }),
-    ...(price === undefined ? {} : { price }),
+    ...omitUndefined({ knowledge, price }),
   };
 }
 

@@ -5,6 +5,7 @@ import type { PermissionUpdate, PermissionUpdateDestination } from '../../contra
 import type { JsonObject } from '../../contracts/json.ts';
 import { PERMISSION_MODES, type PermissionAnswer, type PermissionRequest } from '../../contracts/permission.ts';
 import { exhaustive, getErrorMessage } from '../../lib/errors.ts';
+import { omitUndefined } from '../../lib/json.ts';
 import { dismissQuestion } from './unattended-answers.ts';
 
 const destinationSchema = z
@@ -71,8 +72,7 @@ export function parsePermissionResponse(value: unknown): PermissionResponse {
     const { message, interrupt } = parsed.data;
     const answer = {
       ...({ behavior: 'deny', by: 'host' } as const),
-      ...(message === undefined ? {} : { message }),
-      ...(interrupt === undefined ? {} : { interrupt }),
+      ...omitUndefined({ message, interrupt }),
     };
     return { answer, updates: [] };
   }

@@ -6,6 +6,7 @@ import type { JsonObject } from '../../contracts/json.ts';
 import { getErrorMessage, ignoreMissingFile } from '../../lib/errors.ts';
 import { isPathBelow } from '../../lib/files/path-style.ts';
 import { readRegularFile } from '../../lib/files/read-regular-file.ts';
+import { omitUndefined } from '../../lib/json.ts';
 import type { NpmPackage } from './fetch-npm-package.ts';
 
 /** The file of a marketplace that lists its plugins. */
@@ -82,7 +83,7 @@ function parseSource(source: string | JsonObject, folder: string, base: string):
   const path = readText('path');
   if (path !== undefined && (isAbsolute(path) || !isPathBelow('.', path)))
     return { kind: 'unknown', why: `${path} is outside its repository` };
-  const rest = { ...(ref === undefined ? {} : { ref }), ...(path === undefined ? {} : { path }) };
+  const rest = omitUndefined({ ref, path });
   if (readText('source') === 'npm')
     return parseNpmSource(readText('package') ?? '', readText('version'), readText('registry'));
   const address = resolveGitUrl(readText('repo') ?? readText('url') ?? '');
@@ -102,7 +103,7 @@ export function parseNpmSource(
     return { kind: 'unknown', why: `${version} is not a package version` };
   if (registry !== undefined && !isSecureUrl(registry))
     return { kind: 'unknown', why: `${registry} is not an HTTPS registry address` };
-  const rest = { ...(version === undefined ? {} : { version }), ...(registry === undefined ? {} : { registry }) };
+  const rest = omitUndefined({ version, registry });
   return { kind: 'npm', name, ...rest };
 }
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { LanguageServerConfig } from '../../contracts/extension.ts';
 import type { JsonObject } from '../../contracts/json.ts';
+import { omitUndefined } from '../../lib/json.ts';
 
 const START_TIMEOUT_MS = 30_000;
 const SHUTDOWN_TIMEOUT_MS = 2_000;
@@ -82,9 +83,7 @@ function createServer(
     args: [...more, ...args],
     env: { ...variables, ...env },
     languages: Object.fromEntries(languages),
-    ...(workspaceFolder === undefined ? {} : { folder: workspaceFolder }),
-    ...(initializationOptions === undefined ? {} : { initializationOptions }),
-    ...(settings === undefined ? {} : { settings }),
+    ...omitUndefined({ folder: workspaceFolder, initializationOptions, settings }),
     startTimeoutMs: fields.startupTimeout,
     shutdownTimeoutMs: fields.shutdownTimeout,
     maxRestarts: fields.restartOnCrash ? fields.maxRestarts : 0,

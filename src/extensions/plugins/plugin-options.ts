@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { PluginOption } from '../../contracts/extension.ts';
+import { omitUndefined } from '../../lib/json.ts';
 
 const optionSchema = z.lazy(() =>
   z.looseObject({
@@ -29,8 +30,7 @@ export function convertPluginUserConfig(config: z.output<typeof pluginOptionsSch
     isSensitive: sensitive,
     isRequired: required,
     ...(rest.default === undefined ? {} : { default: String(rest.default) }),
-    ...(min === undefined ? {} : { min }),
-    ...(max === undefined ? {} : { max }),
+    ...omitUndefined({ min, max }),
   }));
 }
 

@@ -2,6 +2,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { Environment, RuntimeLimits } from '../../contracts/environment.ts';
 import type { Settings } from '../../contracts/settings.ts';
+import { omitUndefined } from '../../lib/json.ts';
 import { createLazy } from '../../lib/memoize.ts';
 import { readTextOrEmpty } from '../../lib/read-or-default.ts';
 import { createKeyHelper, type StoredApiKey, type StoredApiKeys } from '../api-keys.ts';
@@ -85,8 +86,7 @@ export function readModelConfig(
     customHeaders: parseHeaders(environment.keys.ANTHROPIC_CUSTOM_HEADERS),
     ...readLimits(limits),
     ...pickCredentials(settings, environment, keys.get('anthropic')),
-    ...(smallModel === undefined ? {} : { smallModel }),
-    ...(baseUrl === undefined ? {} : { baseUrl }),
+    ...omitUndefined({ smallModel, baseUrl }),
     loadPage: createCataloguePageLoader(getCatalogueFolder(environment.ouroHome)),
     fetch: createNetworkFetch({
       variables: environment.variables,
@@ -146,8 +146,7 @@ function readLimits(limits: () => RuntimeLimits): Pick<ModelConfig, 'timeouts' |
     timeouts() {
       const { streamIdleTimeoutMs, headerTimeoutMs } = limits();
       return {
-        ...(streamIdleTimeoutMs === undefined ? {} : { idleTimeoutMs: streamIdleTimeoutMs }),
-        ...(headerTimeoutMs === undefined ? {} : { headerTimeoutMs }),
+        ...omitUndefined({ idleTimeoutMs: streamIdleTimeoutMs, headerTimeoutMs }),
       };
     },
     retry: {

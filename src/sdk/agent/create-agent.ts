@@ -9,6 +9,7 @@ import { EFFORTS } from '../../contracts/model.ts';
 import type { PermissionAnswer, PermissionRequest } from '../../contracts/permission.ts';
 import type { ContextPort } from '../../contracts/query.ts';
 import { passthroughContext } from '../../engine/default-deps.ts';
+import { omitUndefined } from '../../lib/json.ts';
 import { DEFAULT_MAX_RESULT_CHARS } from '../../tools/build-tool.ts';
 import { getProcessVariables } from '../runtime.ts';
 import { createSdkAgentCommands, type SdkAgent } from './agent-commands.ts';
@@ -186,8 +187,7 @@ function createLogListener({ onResponse }: AgentOptions, log: Logger) {
     onResponse?.({
       model,
       durationMs,
-      ...(stopReason === undefined ? {} : { stopReason }),
-      ...(failure === undefined ? {} : { failure }),
+      ...omitUndefined({ stopReason, failure }),
     });
   };
 }

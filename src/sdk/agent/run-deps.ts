@@ -9,6 +9,7 @@ import type { CallRequest, GateVerdict, ToolOutcome } from '../../contracts/tool
 import { completeQueryDeps } from '../../engine/default-deps.ts';
 import { toRequestMessages } from '../../engine/request/build-model-request.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
+import { omitUndefined } from '../../lib/json.ts';
 import type { AgentTool } from '../build-tool.ts';
 import { type AgentQuestions, createAgentQuestions } from './agent-questions.ts';
 import type { AgentRunRecords } from './agent-run-records.ts';
@@ -74,9 +75,11 @@ export function createRunDeps(input: RunDepsInput): QueryDeps {
     },
     config: {
       ...setup.selectModels(),
-      ...(options.toolExecution === undefined ? {} : { toolExecution: options.toolExecution }),
-      ...(options.parallelCalls === undefined ? {} : { parallelCalls: options.parallelCalls }),
-      ...(options.maxRetryDelayMs === undefined ? {} : { maxRetryDelayMs: options.maxRetryDelayMs }),
+      ...omitUndefined({
+        toolExecution: options.toolExecution,
+        parallelCalls: options.parallelCalls,
+        maxRetryDelayMs: options.maxRetryDelayMs,
+      }),
     },
     cwd: () => cwd,
     queues: port.queues,
@@ -197,10 +200,7 @@ async function runBeforeCall(
   const { block, input, ask, endRun } = checkBeforeToolCallResult(await beforeToolCall?.(callWithInput, signal));
   return {
     ...hookVerdict,
-    ...(block === undefined ? {} : { deny: block }),
-    ...(input === undefined ? {} : { input }),
-    ...(ask === undefined ? {} : { ask }),
-    ...(endRun === undefined ? {} : { stop: endRun }),
+    ...omitUndefined({ deny: block, input, ask, stop: endRun }),
   };
 }
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Effort, ModelInfo, ModelLink, ModelPort, ModelPrice, SystemPart } from '../../contracts/model.ts';
 import type { ModelSelection } from '../../contracts/query.ts';
+import { omitUndefined } from '../../lib/json.ts';
 import { DEFAULT_MODEL } from '../../model/built-in-models.ts';
 import { findPresetKeys, PROVIDER_PRESETS } from '../../model/provider-presets.ts';
 import type { ModelConfig } from '../../model/registry/model-config.ts';
@@ -210,8 +211,7 @@ function createConfig(
     providers: preset === undefined ? stored : { ...stored, [preset]: { ...stored[preset], ...ownServer } },
     ...(key === undefined || key === '' ? {} : { apiKey: key }),
     ...(authToken === undefined || key !== undefined ? {} : { authToken }),
-    ...(address === undefined ? {} : { baseUrl: address }),
-    ...(fetch === undefined ? {} : { fetch }),
+    ...omitUndefined({ baseUrl: address, fetch }),
   };
 }
 

@@ -4,6 +4,7 @@ import type { AssistantBlock, AssistantMessage, Message, Usage } from '../../con
 import type { ModelEvent, ModelOutcome } from '../../contracts/model.ts';
 import type { PermissionAnswer, PermissionRequest } from '../../contracts/permission.ts';
 import type { ToolOutcome } from '../../contracts/tool.ts';
+import { omitUndefined } from '../../lib/json.ts';
 import { createDeferred } from '../../lib/promises.ts';
 import { parseSdkArgument } from '../parse-sdk-argument.ts';
 import { isPermissionAnswer } from './agent-questions.ts';
@@ -94,8 +95,7 @@ export function createCapsuleTurnRecorder(): CapsuleTurnRecord {
         case 'turn_end':
           reply = {
             ...reply,
-            ...(event.stopReason === undefined ? {} : { stopReason: event.stopReason }),
-            ...(event.usage === undefined ? {} : { usage: event.usage }),
+            ...omitUndefined({ stopReason: event.stopReason, usage: event.usage }),
           };
           complete.resolve(undefined);
           break;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { ThemeFile } from '../../contracts/frontend/frontend-settings.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
+import { omitUndefined } from '../../lib/json.ts';
 import {
   type CustomTheme,
   THEME_NAMES,
@@ -101,23 +102,4 @@ function describeError(error: z.ZodError, otherwise: string): string {
   return name === 'base'
     ? `base must be one of auto, ${THEME_NAMES.join(', ')}.`
     : `${name} must be a color like "#7aa2f7" or "cyan", or {"color": …, "bold": true}.`;
-}
-
-function omitUndefined({
-  color,
-  bold,
-  dim,
-  inverse,
-}: {
-  color?: ThemeTokenStyle['color'];
-  bold?: true;
-  dim?: true;
-  inverse?: true;
-}): ThemeTokenStyle {
-  return {
-    ...(color === undefined ? {} : { color }),
-    ...(bold && { bold }),
-    ...(dim && { dim }),
-    ...(inverse && { inverse }),
-  };
 }
