@@ -1,12 +1,12 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { type ApiTurn, htmlError, reset, says, status } from '../support/api/reply.ts';
+import { type ApiTurn, calls, htmlError, reset, says, status, toolUse } from '../support/api/reply.ts';
 import { startApiServer } from '../support/api/server.ts';
-import { fileWritingModel, projectWithRepos, TESTED_STORES, writePolicy } from '../support/fleet.ts';
+import { fileWritingModel, isAfterCall, projectWithRepos, TESTED_STORES, writePolicy } from '../support/fleet.ts';
 import { fleetBench } from '../support/fleet-bench.ts';
 import { runHere } from '../support/run-here.ts';
-import { LAUNCHER, startOuro } from '../support/run-ouro.ts';
+import { LAUNCHER, startOuro, startProgram } from '../support/run-ouro.ts';
 import { someOf } from '../support/runs.ts';
 
 const MODEL = ['--model', 'claude-sonnet-5-5', '--yes'];
@@ -156,6 +156,43 @@ describe.each(TESTED_STORES)('an outage on %s', (kind) => {
       { state: 'done', reason: 'it was interrupted, and nothing was changed' },
     ]);
   });
+});
+
+const [UNSHARE, ...IN_NAMESPACE] = ['unshare', '-rm', 'sh', '-c'] as const;
+/** Runs a command whose folder of tasks is on a disk of two megabytes, in a mount namespace of its own. */
+const withSmallDisk = (...command: readonly string[]): readonly string[] => [
+  ...[UNSHARE, ...IN_NAMESPACE],
+  'mkdir -p "$HOME/.ouro-work" && mount -t tmpfs -o size=2m small "$HOME/.ouro-work" && exec "$@"',
+  ...['sh', ...command],
+];
+const canMount = spawnSync(UNSHARE, [...IN_NAMESPACE, 'mount -t tmpfs small /mnt']).status === 0;
+
+test.runIf(canMount)('a disk that fills up during a task costs no attempt, whatever the model says', async () => {
+  await using project = await projectWithRepos(['one']);
+  await writePolicy(project);
+  let isFull = true;
+  await using server = await startApiServer({
+    turns(request) {
+      if (!isFull) return fileWritingModel(request);
+      if (isAfterCall(request)) return says('It is done.');
+      return calls(toolUse('Bash', { command: 'head -c 9000000 /dev/zero > big.bin; echo done > done.txt' }));
+    },
+  });
+  await project.write(
+    'fleet.yaml',
+    'name: full\nprompt: write it\nover: { repos: [repos/one] }\nmodel: claude-sonnet-5-5\nallowedTools: [Bash]\nlimits: { attempts: 1 }\n',
+  );
+  const args = ['batch', 'run', 'fleet.yaml', '--yes', '-j', '1', '--no-wait'];
+  const stopped = await startProgram(project, withSmallDisk(LAUNCHER, ...args), server.url).ended;
+  expect(stopped.stderr).toContain('.ouro-work is full');
+  expect(stopped.code).toBe(4);
+  const status = async () => JSON.parse((await runHere(project, ['batch', 'status', 'full', '--json'])).stdout);
+  expect((await status()).tasks).toMatchObject([
+    { state: 'waiting', tries: 0, reason: expect.stringContaining('full') },
+  ]);
+  isFull = false;
+  expect(await runHere(project, args, server.url)).toMatchObject({ code: 0 });
+  expect((await status()).tasks).toMatchObject([{ state: 'done', result: { stat: { files: 1 } } }]);
 });
 
 const asRoot = test.skipIf(process.getuid?.() !== 0);

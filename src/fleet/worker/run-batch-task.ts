@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises';
+import { rm, statfs } from 'node:fs/promises';
 import type {
   AttemptHeartbeat,
   BatchTaskResult,
@@ -40,6 +40,29 @@ export type TaskRunOutcome = {
 
 /** Runs an attempt of a task, from the checkout to its patch. Failures of the task are returned, not thrown. */
 export async function runBatchTask(
+  claim: TaskClaim,
+  deps: BatchTaskDeps,
+  listeners: TaskWorkListeners,
+  signal: AbortSignal,
+): Promise<TaskRunOutcome> {
+  const outcome = await runUntilEnd(claim, deps, listeners, signal);
+  const isVerified = outcome.ending.kind === 'done' && outcome.ending.result.verified === 'yes';
+  if (outcome.ending.kind === 'back' || isVerified || !(await isDiskFull(deps.workRoot))) return outcome;
+  // Whatever git and the model say then, and the model may well say that it is done: the disk is the cause.
+  const message = `the disk of ${deps.workRoot} is full`;
+  const { patch: _patch, ...files } = outcome.files;
+  return { ...outcome, files, ending: returnToQueue(message), problem: { kind: 'machine-failed', message } };
+}
+
+/** A disk with less free space is full. */
+const MIN_FREE_BYTES = 1_000_000;
+
+async function isDiskFull(folder: string): Promise<boolean> {
+  const disk = await statfs(folder).catch(() => undefined);
+  return disk !== undefined && disk.bavail * disk.bsize < MIN_FREE_BYTES;
+}
+
+async function runUntilEnd(
   claim: TaskClaim,
   deps: BatchTaskDeps,
   listeners: TaskWorkListeners,
