@@ -192,3 +192,28 @@ test.concurrent('a server leaves no process, whatever it hides', async () => {
   }
   expect(await listMarkedProcesses(marker)).toEqual([]);
 });
+
+/** A server on pipes whose only tool misbehaves. */
+const misbehaving = (reaction: string) => `
+  const send = (message) => console.log(JSON.stringify({ jsonrpc: '2.0', ...message }));
+  require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+    const { id, method, params } = JSON.parse(line);
+    const serverInfo = { name: 'odd', version: '1' };
+    const result = {
+      initialize: { protocolVersion: params?.protocolVersion, capabilities: { tools: {} }, serverInfo },
+      'tools/list': { tools: [{ name: 'odd', inputSchema: { type: 'object' } }] },
+    }[method];
+    if (result !== undefined) send({ id, result });
+    else if (method === 'tools/call') ${reaction};
+  });`;
+
+test.concurrent.each([
+  ['closes its output and stays', "require('node:fs').closeSync(1)", /ended during the call \(closed its output\)/],
+  ['answers with neither a result nor an error', 'send({ id })', /its answer is not valid JSON-RPC/],
+  ['answers with both', "send({ id, result: {}, error: { code: 1, message: 'x' } })", /is not valid JSON-RPC/],
+])('a call of a server that %s ends at once', async (_, reaction, message) => {
+  const launch = { kind: 'stdio', command: process.execPath, args: ['-e', misbehaving(reaction)], env: {} } as const;
+  await using started = startHub([configured('odd', launch)]);
+  await started.hub.whenSettled();
+  await expect(callTool(tool(started.hub, 'mcp__odd__odd'), {})).rejects.toThrow(message);
+});

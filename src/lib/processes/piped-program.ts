@@ -80,6 +80,8 @@ export function createPipedProgram(options: PipedProgramOptions, listeners: Pipe
       running.stdin.on('error', () => undefined);
       running.stderr.on('data', listeners.onStderr);
       running.stdout.on('data', listeners.onStdout);
+      // Nothing that it is asked can be answered any more. A program that exits gives its own reason first.
+      running.stdout.once('close', () => setTimeout(() => program.abort('closed its output'), DRAIN_MS));
       running.once('error', (problem) => {
         fail(problem);
         void program.close();

@@ -1,5 +1,6 @@
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { type JSONRPCMessage, JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
+import { z } from 'zod';
 import { createPipedProgram, type PipedProgramOptions } from '../../lib/processes/piped-program.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
 
@@ -97,11 +98,19 @@ function parseMessage(line: string): JSONRPCMessage | undefined {
   // Cheap test first, so that a flood of other output is not parsed as JSON.
   if (!/^\s*\{/.test(line)) return undefined;
   try {
-    return JSONRPCMessageSchema.parse(JSON.parse(line));
+    const json: unknown = JSON.parse(line);
+    const { data } = JSONRPCMessageSchema.safeParse(json);
+    if (data !== undefined) return data;
+    const { data: answer } = ANSWER_SCHEMA.safeParse(json);
+    return answer && { jsonrpc: '2.0', id: answer.id, error: INVALID_ANSWER };
   } catch {
     return undefined;
   }
 }
+
+/** An answer to a call; one that is not valid otherwise must still end it. */
+const ANSWER_SCHEMA = z.object({ id: z.union([z.number(), z.string()]), method: z.undefined().optional() });
+const INVALID_ANSWER = { code: -32600, message: 'its answer is not valid JSON-RPC' };
 
 function shorten(text: string): string {
   const clean = sanitize(text, 'foreign').replaceAll(/\s+/g, ' ').trim();
