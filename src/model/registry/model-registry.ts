@@ -68,7 +68,11 @@ export function createModelRegistry(baseConfig: ModelConfig): ModelRegistryResul
 function findModel(config: ModelConfig, name: string): ModelLookupResult {
   const route = resolveRoute(config, name);
   const unknown = explainUnknownProvider(config, route);
-  if (unknown !== undefined) return { ok: false, problem: unknown };
+  if (unknown !== undefined)
+    return {
+      ok: false,
+      problem: `${unknown} "providers" in your settings adds more, and \`ouro models\` lists the models.`,
+    };
   const problem = explainMissingCredentials(route, config);
   if (problem === undefined) return { ok: true, model: formatModelName(route, name) };
   return { ok: false, problem, ...(isAnthropicKeyMissing(route, config) ? { code: 'no_api_key' } : {}) };

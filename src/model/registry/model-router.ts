@@ -15,7 +15,7 @@ import {
   resolveModelServerApi,
   resolveRoute,
 } from './model-route.ts';
-import { explainMissingCredentials } from './unavailable-model.ts';
+import { explainMissingCredentials, explainUnknownProvider } from './unavailable-model.ts';
 
 /** Creates the router for a configuration, with retries, together with the facts about its models. */
 export function createModelRouter(config: ModelConfig): Router {
@@ -44,6 +44,8 @@ function createRoutingPort(config: ProviderPortConfig): ModelPort {
     },
     async *stream(request, options, signal) {
       const route = resolveRoute(config, request.model);
+      const unknown = explainUnknownProvider(config, route);
+      if (unknown !== undefined) return { ok: false, failure: { kind: 'not_found', message: unknown } };
       const problem = explainMissingCredentials(route, config);
       const hasRequestKey = route.provider === 'openai' && options.getApiKey !== undefined;
       if (problem !== undefined && !hasRequestKey) return { ok: false, failure: { kind: 'auth', message: problem } };

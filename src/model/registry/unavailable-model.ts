@@ -45,7 +45,7 @@ export function explainUnknownProvider(
   const known = [...Object.keys(providers ?? {}), ...PROVIDER_PRESETS.keys(), ...CLOUD_PLATFORMS, 'anthropic'];
   const closest = findClosestWord(prefix, known);
   const guess = closest === undefined ? '' : ` Did you mean ${closest}/${rest}?`;
-  return `Unknown provider "${prefix}".${guess} Known providers: ${[...new Set(known)].toSorted().join(', ')}, and those under "providers" in your settings. Run \`ouro models\` to list available models.`;
+  return `Unknown provider "${prefix}".${guess} Known providers: ${[...new Set(known)].toSorted().join(', ')}.`;
 }
 
 /** Message for a missing Anthropic API key. @internal Exported for tests. */

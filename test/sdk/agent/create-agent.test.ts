@@ -451,6 +451,20 @@ test.each([
   expect(end.words).not.toMatch(/--model|\/model|ouro login/);
 });
 
+test('a model of an unknown provider is refused before anything is sent, by a change as well', async () => {
+  let asked = 0;
+  const fetch = async () => {
+    asked += 1;
+    return new Response('{}');
+  };
+  const agent = createAgent({ model: 'sonnet', apiKey: 'sk-ant-test', fetch });
+  agent.change({ model: 'opanai/gpt-5' });
+  const end = await agent.prompt('hi');
+  expect(end).toMatchObject({ reason: 'api_error', failure: { kind: 'not_found' } });
+  expect(end.words).toContain('Unknown provider "opanai". Did you mean openai/gpt-5? Known providers: anthropic, ');
+  expect([end.words?.includes('settings'), asked]).toEqual([false, 0]);
+});
+
 test('the key and the address of a model with a prefix are those of its provider', async () => {
   const seen: (string | null)[] = [];
   const send = async (url: string | URL | Request, init?: RequestInit) => {
