@@ -8,7 +8,7 @@ export type KeyboardReader = { open(): void; close(): void };
  * Wait after a lone ESC for the rest of a sequence. It delays the ESC key, so it is short. A terminal of this machine
  * writes a sequence as a whole; only a network cuts it in two.
  */
-const ESCAPE_MS = { here: 5, remote: 15 };
+const ESCAPE_MS = { here: 2, remote: 15 };
 /** Wait after ESC and one character for the rest of a sequence. */
 const ALT_MS = 40;
 /** Wait for the rest of a sequence that cannot have been typed. */

@@ -60,7 +60,7 @@ test('ESC and text typed after it are both received', () => {
 });
 
 test('ESC is waited for less in a terminal of this machine', () => {
-  expect(heardFrom('here', [0, '\x1b'], [4, '[A'])).toEqual(['up']);
-  expect(heardFrom('here', [0, '\x1b'], [6, 'y'])).toEqual(['escape', 'y']);
+  expect(heardFrom('here', [0, '\x1b'], [1, '[A'])).toEqual(['up']);
+  expect(heardFrom('here', [0, '\x1b'], [3, 'y'])).toEqual(['escape', 'y']);
   expect(heardFrom('remote', [0, '\x1b'], [6, '[A'])).toEqual(['up']);
 });
