@@ -1,7 +1,8 @@
 import { extname } from 'node:path';
-import { parse, YAMLParseError } from 'yaml';
+import { parse } from 'yaml';
 import { z } from 'zod';
 import { PERMISSION_MODES } from '../../contracts/permission.ts';
+import { getErrorMessage } from '../../lib/errors.ts';
 import { FORGE_KINDS } from '../git/open-forge.ts';
 
 const text = z.string();
@@ -137,8 +138,8 @@ export function parseYaml(source: string, name: string, createError: CreateError
   try {
     return parse(source);
   } catch (thrown) {
-    if (!(thrown instanceof YAMLParseError)) throw thrown;
-    throw createError(`${name} is not valid YAML: ${thrown.message.split('\n')[0]}`);
+    // Unknown aliases, and those that would fill the memory, are no YAMLParseError.
+    throw createError(`${name} is not valid YAML: ${getErrorMessage(thrown).split('\n')[0]}`);
   }
 }
 

@@ -130,6 +130,9 @@ test.each([
   ['prompt: x\nover: {}\nlimts: {}', 'unknown key "limts"'],
   ['prompt: x\nover: {}\nverify: { tries: 2 }', 'at verify: needs either "run"'],
   ['prompt: [', 'is not valid YAML'],
+  ['prompt: *missing', 'is not valid YAML: Unresolved alias'],
+  ['limits: { each: 0.0000001 }\nprompt: go\nover: { repos: [x] }', 'limits.each'],
+  ['limits: { minutes: 40000 }\nprompt: go\nover: { repos: [x] }', 'limits.minutes'],
   ['prompt: x\nover: {}\nmode: god', 'at mode'],
 ])('an invalid file is reported with the location: %j', async (text, words) => {
   project = await projectWithRepos([]);
