@@ -3,7 +3,7 @@ import type { CheckpointPathState } from '../contracts/session.ts';
 import { getErrorMessage } from '../lib/errors.ts';
 import { MOUNT_NOT_ANSWERING } from '../lib/files/mount-health.ts';
 import { formatPath } from '../lib/files/non-utf8-paths.ts';
-import { resolveRealPath } from '../lib/read-or-default.ts';
+import { resolveRealPath } from '../lib/files/read-or-default.ts';
 import type { CheckpointLedger, DetectedFileChange } from './checkpoint-ledger.ts';
 import {
   isSameFileState,

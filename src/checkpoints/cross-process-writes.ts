@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { appendFileSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { listFolderNames } from '../lib/read-or-default.ts';
+import { listFolderNames } from '../lib/files/read-or-default.ts';
 
 /**
  * Writes made by the file tools of all running ouro processes, shared through files: without them, a process would take

@@ -1,7 +1,8 @@
-import { type Dirent, lstatSync, readdirSync, readFileSync, readlinkSync, type Stats } from 'node:fs';
+import { type Dirent, lstatSync, readdirSync, readlinkSync, type Stats } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { createMountHealth, MOUNT_NOT_ANSWERING, type MountHealth } from '../lib/files/mount-health.ts';
 import { decodeFileName, encodeFsPath, mayBeLossyFileName } from '../lib/files/non-utf8-paths.ts';
+import { readRegularFileSync } from '../lib/files/read-regular-file.ts';
 import { type IgnoreRules, parseIgnoreRules } from '../lib/patterns/glob.ts';
 import { formatBytes } from '../lib/text/format.ts';
 import { splitLines } from '../lib/text/lines.ts';
@@ -228,7 +229,7 @@ function createFolderIgnoreRules(ignoreFiles: readonly IgnoreFile[] = []): Folde
 
 function readIgnoreFile(path: string): IgnoreRules | undefined {
   try {
-    return parseIgnoreRules(splitLines(readFileSync(path, 'utf8')));
+    return parseIgnoreRules(splitLines(readRegularFileSync(path).toString('utf8')));
   } catch {
     // A folder of that name, or an unreadable file: no rules.
     return undefined;

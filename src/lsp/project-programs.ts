@@ -1,6 +1,7 @@
-import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
+import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import { isPathBelow } from '../lib/files/path-style.ts';
+import { readRegularFileSync } from '../lib/files/read-regular-file.ts';
 
 /** The condition under which a language server or a formatter belongs to a project. */
 export type ProjectCondition = {
@@ -47,7 +48,7 @@ function isExecutable(file: string): boolean {
 
 function hasText(file: string, text: string): boolean {
   try {
-    return readFileSync(file, 'utf8').includes(text);
+    return readRegularFileSync(file).toString('utf8').includes(text);
   } catch {
     return false;
   }

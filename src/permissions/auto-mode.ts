@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { basename } from 'node:path/posix';
 import type { Rule, ToolFacts } from '../contracts/permission.ts';
+import { readRegularFileSync } from '../lib/files/read-regular-file.ts';
 import { compileStarPattern } from '../lib/patterns/glob.ts';
 import { sanitize } from '../lib/text/sanitize.ts';
 import { findCallConcealment, listCallRisks } from './call-risks.ts';
@@ -118,7 +118,7 @@ export function findSessionWrittenFiles(
 
 function readWrittenFile(path: string): readonly WrittenFile[] {
   try {
-    return [{ path, text: readFileSync(path, 'utf8') }];
+    return [{ path, text: readRegularFileSync(path).toString('utf8') }];
   } catch {
     // Deleted meanwhile, or a directory: nothing runs under this name.
     return [];

@@ -1,6 +1,7 @@
-import { lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
+import { lstatSync, readdirSync, readlinkSync, realpathSync } from 'node:fs';
 import { MOUNT_NOT_ANSWERING, type MountHealth } from '../lib/files/mount-health.ts';
 import { HOST_PATH_STYLE, toNativePath, toPosixPath } from '../lib/files/path-style.ts';
+import { readRegularFileSync } from '../lib/files/read-regular-file.ts';
 
 /** The kind of a directory entry; links are not followed. */
 export type FsEntryKind = 'file' | 'directory' | 'link' | 'other';
@@ -27,8 +28,8 @@ const nativeFs: PermissionFs = {
     }),
   readlink: (path) => readlinkSync(path),
   readdir: (path) => ignoreMissing(() => readdirSync(path), path) ?? [],
-  readFile: (path) => ignoreMissing(() => readFileSync(path, 'utf8')),
-  readBytes: (path) => ignoreMissing(() => readFileSync(path)),
+  readFile: (path) => ignoreMissing(() => readRegularFileSync(path).toString('utf8')),
+  readBytes: (path) => ignoreMissing(() => readRegularFileSync(path)),
 };
 
 /** The file system of this machine. */

@@ -1,6 +1,6 @@
 import { lstatSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { listFolderNames, readTextOrEmpty } from '../lib/read-or-default.ts';
+import { listFolderNames, readTextOrEmpty } from '../lib/files/read-or-default.ts';
 import { parseGitConfig } from '../lib/text/git-config.ts';
 import type { SandboxPlan } from './plan.ts';
 

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { expandHomePath } from '../lib/files/path-style.ts';
+import { readRegularFileSync } from '../lib/files/read-regular-file.ts';
 import { parseGitConfig } from '../lib/text/git-config.ts';
 import { resolveAllLinks } from './host-paths.ts';
 
@@ -59,7 +59,7 @@ export function listGitUserFiles(home: string): readonly string[] {
 
 function readConfigEntries(file: string) {
   try {
-    const config = parseGitConfig(readFileSync(file, 'utf8'));
+    const config = parseGitConfig(readRegularFileSync(file).toString('utf8'));
     return config.ok ? config.entries : [];
   } catch {
     // Missing or unreadable: git does not read it either.
@@ -74,11 +74,13 @@ function readConfigEntries(file: string) {
 export function findLinkedWorktree(root: string): { readonly gitDir: string; readonly commonDir: string } | undefined {
   try {
     const link = join(root, '.git');
-    const [, target = ''] = /^gitdir: (.+)\n?$/.exec(readFileSync(link, 'utf8')) ?? [];
+    const [, target = ''] = /^gitdir: (.+)\n?$/.exec(readRegularFileSync(link).toString('utf8')) ?? [];
     if (target === '') return undefined;
     const gitDir = resolveAllLinks(resolve(root, target));
-    const commonDir = resolveAllLinks(resolve(gitDir, readFileSync(join(gitDir, 'commondir'), 'utf8').trim()));
-    const backLink = readFileSync(join(gitDir, 'gitdir'), 'utf8').trim();
+    const commonDir = resolveAllLinks(
+      resolve(gitDir, readRegularFileSync(join(gitDir, 'commondir')).toString('utf8').trim()),
+    );
+    const backLink = readRegularFileSync(join(gitDir, 'gitdir')).toString('utf8').trim();
     const isConfirmed =
       resolveAllLinks(resolve(gitDir, backLink)) === resolveAllLinks(link) &&
       gitDir.startsWith(`${join(commonDir, 'worktrees')}/`);
@@ -96,7 +98,7 @@ export function findLinkedWorktree(root: string): { readonly gitDir: string; rea
 export function findSubmoduleGitDir(root: string): string | undefined {
   const link = join(root, '.git');
   try {
-    const [, target = ''] = /^gitdir: (.+)\n?$/.exec(readFileSync(link, 'utf8')) ?? [];
+    const [, target = ''] = /^gitdir: (.+)\n?$/.exec(readRegularFileSync(link).toString('utf8')) ?? [];
     const gitDir = resolveAllLinks(resolve(root, target));
     const workTree = readConfigEntries(join(gitDir, 'config')).find(
       ({ section, name }) => section === 'core' && name === 'worktree',

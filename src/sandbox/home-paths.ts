@@ -1,7 +1,8 @@
-import { lstatSync, readFileSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import { basename, isAbsolute, join } from 'node:path';
 import type { Environment } from '../contracts/environment.ts';
-import { listFolderNames } from '../lib/read-or-default.ts';
+import { listFolderNames } from '../lib/files/read-or-default.ts';
+import { readRegularFileSync } from '../lib/files/read-regular-file.ts';
 import { redactSecrets } from '../lib/text/redact-secrets.ts';
 import { isSecretFileArg } from '../permissions/paths/secret-paths.ts';
 import { isPathInside } from '../permissions/resolve-path.ts';
@@ -80,7 +81,7 @@ const isPresent = (path: string) => getPathKind(path) !== 'missing';
 /** Returns whether a configuration file holds no token, password or key. An unreadable one counts as secret. */
 function isPlainFile(path: string): boolean {
   try {
-    const text = readFileSync(path, 'utf8');
+    const text = readRegularFileSync(path).toString('utf8');
     return redactSecrets(text) === text && !/_auth\b|authorization:|extraheader|passw(?:or)?d\s*['"(>]/i.test(text);
   } catch {
     return false;

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { lstatSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { readTextOrEmpty } from '../lib/read-or-default.ts';
+import { readTextOrEmpty } from '../lib/files/read-or-default.ts';
 import { type GitConfigEntry, parseGitConfig } from '../lib/text/git-config.ts';
 import { isPathInside } from '../permissions/resolve-path.ts';
 import { findCommandConfigKey } from '../permissions/shell/programs/git-repository.ts';

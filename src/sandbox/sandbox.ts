@@ -5,7 +5,7 @@ import type { Policy, Rule, SandboxPaths } from '../contracts/permission.ts';
 import type { SandboxSettings, Settings } from '../contracts/settings.ts';
 import { ToolFailure } from '../contracts/tool.ts';
 import type { MountHealth } from '../lib/files/mount-health.ts';
-import { listFolderNames } from '../lib/read-or-default.ts';
+import { listFolderNames } from '../lib/files/read-or-default.ts';
 import { truncateEnd } from '../lib/text/text-width.ts';
 import { isProgramControlFile } from '../permissions/paths/program-files.ts';
 import { HOST_RULE_NAME } from '../permissions/rules/rule-families.ts';

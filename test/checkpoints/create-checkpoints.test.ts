@@ -357,6 +357,17 @@ test('files that are too large or ignored in bulk are named before anything runs
   expect(Object.keys(await picture(join(root, 'out')))).toEqual(['3', '4', '5']);
 });
 
+test('a pipe in place of an ignore file does not block the snapshot of the workspace', async () => {
+  await shell('mkdir d && mkfifo d/.gitignore && echo before > d/a', root, base);
+  const checkpoints = open();
+  await checkpoints.addPrompt('m1', 'go');
+  const { ended } = await checkpoints.beforeCommand();
+  await shell('echo after > d/a', root, base);
+  await ended('over');
+  await checkpoints.restore(await newest(checkpoints));
+  expect(await readFile(join(root, 'd/a'), 'utf8')).toBe('before\n');
+});
+
 test('a home folder is not watched, and that is reported', async () => {
   const checkpoints = open({ home: root });
   const { ended } = await checkpoints.beforeCommand();

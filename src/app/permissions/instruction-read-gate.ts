@@ -2,7 +2,7 @@ import type { Policy } from '../../contracts/permission.ts';
 import type { LoadedSettings } from '../../contracts/settings.ts';
 import type { ProjectFileAdmission } from '../../extensions/load-extensions.ts';
 import { findRepositoryRoot } from '../../git/git-repository.ts';
-import { resolveRealPath } from '../../lib/read-or-default.ts';
+import { resolveRealPath } from '../../lib/files/read-or-default.ts';
 import { decide } from '../../permissions/decide.ts';
 import { diskFs } from '../../permissions/permission-fs.ts';
 import {

@@ -1,7 +1,7 @@
 import type { PromptTemplate, SubAgentDefinition } from '../../contracts/extension.ts';
 import { loadExtensions } from '../../extensions/load-extensions.ts';
 import { findRepositoryRoot } from '../../git/git-repository.ts';
-import { resolveRealPath } from '../../lib/read-or-default.ts';
+import { resolveRealPath } from '../../lib/files/read-or-default.ts';
 import { isPathInside } from '../../permissions/resolve-path.ts';
 import { findMemoryBelow } from '../../prompt/memory/memory-locations.ts';
 import { createSessionMemory } from '../../prompt/memory/session-memory.ts';

@@ -1,9 +1,10 @@
-import { readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { CliRunOptions, SessionChoice } from '../../contracts/frontend/cli-run-options.ts';
 import type { JsonObject } from '../../contracts/json.ts';
 import type { Effort } from '../../contracts/model.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
+import { readFileOrPipe } from '../../lib/files/read-regular-file.ts';
 import { omitUndefined } from '../../lib/json.ts';
 import { findClosestWord } from '../../lib/text/closest-word.ts';
 import { findFlagConflict, parseFlagValues, parseJsonFlag } from './flag-values.ts';
@@ -163,11 +164,12 @@ function resolveSession(flags: FlagValues): SessionChoice {
 
 async function readFlagFile(flag: string, file: string | undefined, cwd: string): Promise<string | undefined> {
   if (file === undefined) return undefined;
-  try {
-    return await readFile(resolve(cwd, file), 'utf8');
-  } catch (thrown) {
-    throw new UsageError(`Option ${flag}: ${getErrorMessage(thrown)}.`);
-  }
+  const path = resolve(cwd, file);
+  const text = await readFileOrPipe(path).catch((thrown: unknown) => {
+    throw new UsageError(`Option ${flag}: ${path} cannot be read: ${getErrorMessage(thrown)}.`);
+  });
+  if (text === undefined) throw new UsageError(`Option ${flag}: ${path} does not exist.`);
+  return text;
 }
 
 function resolvePluginDirs(

@@ -4,7 +4,7 @@ import { parse } from 'jsonc-parser';
 import { z } from 'zod';
 import type { Plugin, PluginVariables } from '../../contracts/extension.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contracts/json.ts';
-import { ignoreMissingFile } from '../../lib/errors.ts';
+import { getErrorMessage, ignoreMissingFile } from '../../lib/errors.ts';
 import { isPathBelow } from '../../lib/files/path-style.ts';
 import { readRegularFile } from '../../lib/files/read-regular-file.ts';
 import { splitWords } from '../../lib/text/lines.ts';
@@ -79,18 +79,20 @@ export async function readPlugin(
   data = root,
   given: Readonly<Record<string, string>> = {},
 ): Promise<PluginResult> {
-  const text = await ignoreMissingFile(readRegularFile(join(root, PLUGIN_MANIFEST_FILE)));
+  const file = join(root, PLUGIN_MANIFEST_FILE);
+  const text = await ignoreMissingFile(readRegularFile(file)).catch((thrown: unknown) => ({ thrown }));
+  if (typeof text === 'object') return { ok: false, why: `${file} cannot be read: ${getErrorMessage(text.thrown)}.` };
   const ownManifest = text === undefined ? {} : parse(text);
   const listed = COMPONENT_KEYS.filter((key) => entry[key] !== undefined);
   if (typeof ownManifest !== 'object' || ownManifest === null || Array.isArray(ownManifest))
-    return { ok: false, why: `${join(root, PLUGIN_MANIFEST_FILE)} is not a JSON object.` };
+    return { ok: false, why: `${file} is not a JSON object.` };
   // `strict: false` makes the lists of the marketplace the whole content, whatever else is in the folder.
   const isComplete = entry.strict === false && listed.length > 0;
   const own = isComplete ? omitKeys(ownManifest, COMPONENT_KEYS) : omitKeys(ownManifest, listed);
   const parsed = manifestSchema.safeParse({ name: basename(root), ...entry, ...own });
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
-    return { ok: false, why: `${join(root, PLUGIN_MANIFEST_FILE)}: "${issue?.path.join('.')}" ${issue?.message}` };
+    return { ok: false, why: `${file}: "${issue?.path.join('.')}" ${issue?.message}` };
   }
   const manifest = parsed.data;
   const options = convertPluginUserConfig(manifest.userConfig ?? {});

@@ -1,4 +1,4 @@
-import { constants } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { type FileHandle, open, readFile } from 'node:fs/promises';
 import { ignoreMissingFile } from '../errors.ts';
 import { formatBytes } from '../text/format.ts';
@@ -20,6 +20,17 @@ export async function readRegularFile(path: string, maxBytes = MAX_BYTES): Promi
   }
 }
 
+/** Reads a file at once; throws for pipes and devices, which would block the program. */
+export function readRegularFileSync(path: string): Buffer {
+  const file = openSync(path, NON_BLOCKING_READ);
+  try {
+    if (!fstatSync(file).isFile()) throw new Error('it is not a regular file');
+    return readFileSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
 /** Reads to the end. Files of the kernel have no size and may have no end. */
 async function readUpTo(file: FileHandle, size: number, maxBytes: number): Promise<Buffer> {
   let buffer = Buffer.allocUnsafe(size === 0 ? 4096 : size + 1);
@@ -33,9 +44,7 @@ async function readUpTo(file: FileHandle, size: number, maxBytes: number): Promi
   }
 }
 
-/** Reads a text file or a process substitution of a shell (`<(…)`); `undefined` if it does not exist. */
+/** Reads a text file, standard input, or a process substitution of a shell; `undefined` if it does not exist. */
 export function readFileOrPipe(path: string): Promise<string | undefined> {
-  return path.startsWith('/dev/fd/') || path.startsWith('/proc/self/fd/')
-    ? readFile(path, 'utf8')
-    : readRegularFile(path);
+  return /^\/dev\/(?:fd\/|stdin$)|^\/proc\/self\/fd\//.test(path) ? readFile(path, 'utf8') : readRegularFile(path);
 }

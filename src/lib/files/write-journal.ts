@@ -14,8 +14,8 @@ import {
 import { join } from 'node:path';
 import { z } from 'zod';
 import { getProcessIdentity, getProcessState } from '../processes/process-info.ts';
-import { listFolderNames } from '../read-or-default.ts';
 import { encodeFsPath } from './non-utf8-paths.ts';
+import { listFolderNames } from './read-or-default.ts';
 
 /**
  * A journal entry of an unfinished write, one file each, so that the next start can recover after a kill. `draft` is a

@@ -1,5 +1,5 @@
 import { readFileSync, readlinkSync } from 'node:fs';
-import { listFolderNames } from '../../lib/read-or-default.ts';
+import { listFolderNames } from '../../lib/files/read-or-default.ts';
 
 /** Time in which changed files are collected for one scan, which reads every descriptor of the system. */
 const SCAN_DELAY_MS = 1000;

@@ -163,7 +163,11 @@ test.each([
   [['--fork-session'], /^--fork-session needs a session/],
   [['-c', '--session-id=6f9619ff-8b86-4d01-b42d-00c04fc964ff'], /add --fork-session\.$/],
   [['--system-prompt=a', '--system-prompt-file=b'], 'Give --system-prompt or --system-prompt-file, not both.'],
-  [['--system-prompt-file=/nowhere'], /^Option --system-prompt-file: ENOENT/],
+  [['--system-prompt-file=/nowhere'], 'Option --system-prompt-file: /nowhere does not exist.'],
+  [
+    ['--system-prompt-file=/dev/zero'],
+    'Option --system-prompt-file: /dev/zero cannot be read: it is not a regular file.',
+  ],
   [['--dangerously-skip-permissions', '--permission-mode=plan'], /contradict each other/],
   [['-p', 'x', '--output-format=stream-json'], /add --verbose\.$/],
   [['--input-format=stream-json'], '--input-format stream-json needs --output-format stream-json.'],

@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync, realpathSync } from 'node:fs';
+import { readdirSync, realpathSync } from 'node:fs';
+import { readRegularFileSync } from './read-regular-file.ts';
 
 /** Lists the names in a folder; none if it cannot be read. */
 export function listFolderNames(folder: string): readonly string[] {
@@ -12,7 +13,7 @@ export function listFolderNames(folder: string): readonly string[] {
 /** Reads a text file; empty if it cannot be read. */
 export function readTextOrEmpty(path: string): string {
   try {
-    return readFileSync(path, 'utf8');
+    return readRegularFileSync(path).toString('utf8');
   } catch {
     return '';
   }
