@@ -267,3 +267,15 @@ longTest('the end of a background command starts its own turn, which a prompt ma
   expect(server.requests()[3]?.raw).toContain('and push it');
   expect(await zed.quit()).toBe(0);
 });
+
+test('an editor is asked before a model that repeats itself is stopped', async () => {
+  server = await startApiServer({ turns: () => calls(toolUse('Read', { file_path: 'missing.txt' })) });
+  const { agent, asked, prompt, quit } = await editor(() => '0');
+  const { sessionId } = await agent.request('session/new', { cwd: project.dir, mcpServers: [] });
+  await prompt(sessionId, 'go');
+  expect(asked.map(({ toolCall, options }) => [toolCall.title, options.map(({ name }) => name)])).toEqual([
+    [expect.stringContaining('The model repeats itself'), ['Stop', 'Go on']],
+  ]);
+  expect(server.requests()).toHaveLength(8);
+  await quit();
+});

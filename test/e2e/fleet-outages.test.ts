@@ -136,6 +136,18 @@ describe.each(TESTED_STORES)('an outage on %s', (kind) => {
     expect(keyless.child.exitCode).toBe(null);
   });
 
+  test('a task whose model repeats itself fails with that reason', async () => {
+    on.project = await projectWithRepos(['one']);
+    await writePolicy(on.project);
+    on.server = await startApiServer({ turns: () => calls(toolUse('Read', { file_path: 'missing.txt' })) });
+    const args = ['write it', '--name', 'loop', '--over', 'repos/one', '--attempts', '1', ...MODEL];
+    expect(await on.run(...args)).toMatchObject({ code: 1 });
+    expect((await state('loop')).tasks).toMatchObject([
+      { state: 'failed', tries: 1, reason: expect.stringContaining('the model repeated itself') },
+    ]);
+    expect(on.server.requests()).toHaveLength(8);
+  });
+
   test('interrupted work that ends "done" without a change is marked', async () => {
     on.project = await projectWithRepos(['one']);
     await writePolicy(on.project);
