@@ -2,8 +2,10 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { type OAuthClientProvider, UnauthorizedError } from '@modelcontextprotocol/sdk/client/auth.js';
 import { ClientCredentialsProvider, PrivateKeyJwtProvider } from '@modelcontextprotocol/sdk/client/auth-extensions.js';
+import { TemporarilyUnavailableError } from '@modelcontextprotocol/sdk/server/auth/errors.js';
 import { type OAuthTokens, OAuthTokensSchema } from '@modelcontextprotocol/sdk/shared/auth.js';
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { getErrnoCode, getErrorMessage } from '../../lib/errors.ts';
 import { runWithFileLock } from '../../lib/files/file-lock.ts';
 import type { ConfiguredMcpServer, OAuthConfig } from '../configured-mcp-server.ts';
 import { recordAuthChallenges } from './auth-challenge.ts';
@@ -118,7 +120,10 @@ function createRefreshingFetch({ url, store, ouroHome, getSentTokens }: RefreshP
     const isRenewed =
       current !== undefined && (current.refresh_token !== refreshToken || !areSameTokens(current, getSentTokens()));
     if (isRenewed) return Response.json(current);
-    const response = await request();
+    const response = await request().catch((thrown: unknown) => {
+      throw createRenewalError(getErrnoCode(thrown) ?? getErrorMessage(thrown));
+    });
+    if (response.status >= 500 || response.status === 429) throw createRenewalError(`HTTP ${response.status}`);
     const fresh = response.ok
       ? OAuthTokensSchema.safeParse(
           await response
@@ -146,6 +151,10 @@ function createRefreshingFetch({ url, store, ouroHome, getSentTokens }: RefreshP
     );
   };
 }
+
+/** Creates the error of a renewal that can succeed later: the SDK takes others for the end of the login. */
+const createRenewalError = (why: string) =>
+  new TemporarilyUnavailableError(`The login could not be renewed (${why}). Try again later.`);
 
 /** Returns true for errors that mean the server needs a login or a new one. */
 export function isUnauthorized(thrown: unknown): boolean {

@@ -102,6 +102,26 @@ test('concurrent renewals, in one process or several, request and store one toke
   });
 });
 
+test.each([
+  ['error', 'HTTP 500'],
+  ['cut', 'ECONNRESET'],
+] as const)('a renewal that fails for a while (%s) needs no new login', async (how, reason) => {
+  await using server = await startOAuthServer();
+  await using project = await createTempProject();
+  const { ouroHome } = project;
+  await loginToMcpServer({ url: server.url, ouroHome, openPage: obedient, signal: inTime() });
+  await using started = startHub([configured('guarded', { kind: 'http', url: server.url, headers: {} })], { ouroHome });
+  await started.hub.whenSettled();
+  const [tool] = started.hub.listTools();
+  if (tool === undefined) throw new Error('The server has no tool.');
+  server.expire();
+  server.breakTokens(how);
+  await expect(callTool(tool, {})).rejects.toThrow(`The login could not be renewed (${reason}). Try again later.`);
+  server.breakTokens('never');
+  expect(started.hub.listStates().map(({ status }) => status)).not.toContain('needs-auth');
+  expect((await openMcpCredentialStore(ouroHome).get(server.url))?.tokens).toBeDefined();
+});
+
 test('a failed new login keeps the stored one', async () => {
   await using server = await startOAuthServer();
   await using project = await createTempProject();

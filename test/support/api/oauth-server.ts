@@ -10,6 +10,8 @@ export type OAuthServer = {
   readonly grants: () => readonly string[];
   /** From now on the tokens given out are refused, as if their time were up. */
   expire(): void;
+  /** From now on tokens are not given out: the answer is 500, or the connection is cut. */
+  breakTokens(how: 'never' | 'error' | 'cut'): void;
   [Symbol.asyncDispose](): Promise<void>;
 };
 
@@ -18,6 +20,7 @@ export async function startOAuthServer(): Promise<OAuthServer> {
   const grants: string[] = [];
   let valid = new Set<string>();
   let refresh = '';
+  let broken: 'never' | 'error' | 'cut' = 'never';
 
   const server = createServer((request, response) => void answer(request, response));
   server.listen(0, '127.0.0.1');
@@ -54,6 +57,8 @@ export async function startOAuthServer(): Promise<OAuthServer> {
         return;
       }
       case '/token':
+        if (broken === 'cut') return void request.socket.destroy();
+        if (broken === 'error') return json(response, 500, { error: 'server_error' });
         return json(response, ...grant(new URLSearchParams(body)));
       case '/mcp':
         return speak(request, response, body);
@@ -107,6 +112,9 @@ export async function startOAuthServer(): Promise<OAuthServer> {
     grants: () => grants,
     expire() {
       valid = new Set();
+    },
+    breakTokens(how) {
+      broken = how;
     },
     async [Symbol.asyncDispose]() {
       server.close();
