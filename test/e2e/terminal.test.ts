@@ -1,10 +1,15 @@
+import { writeFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { calls, delayed, reply, says, status, text, thinking, toolUse } from '../support/api/reply.ts';
+import { startApiServer } from '../support/api/server.ts';
+import { terminalEnvironment } from '../support/environment.ts';
 import { longTest } from '../support/long-test.ts';
 import { LAUNCHER } from '../support/run-ouro.ts';
+import { createTempProject } from '../support/temp-project.ts';
 import { type OpenOuro, openOuro } from '../support/terminal/open-ouro.ts';
+import { openTerminal } from '../support/terminal/virtual-terminal.ts';
 
 const WORKING = /esc stop/;
 /** The composer is empty, and nothing is left that Esc would stop. */
@@ -257,4 +262,22 @@ longTest.each([
   await using ouro = await openOuro([], { background, env });
   const cell = ouro.terminal.terminal.buffer.active.getLine(0)?.getCell(1);
   expect([cell?.getChars(), cell?.getFgColor()]).toEqual(['╭', gold]);
+});
+
+test('a prompt that was typed while the shell still started the program is sent', async () => {
+  await using project = await createTempProject();
+  await using api = await startApiServer({ turns: [says('Hello.')] });
+  // The shell waits, so that the terminal translates Enter before the program takes it.
+  const script = `until [ -e go ]; do :; done; exec '${LAUNCHER}' --trust`;
+  const env = terminalEnvironment(project, api.url);
+  await using terminal = openTerminal(['sh', '-c', script], { cwd: project.dir, env, cols: 80, rows: 24 });
+  terminal.type('say hello');
+  terminal.press('enter');
+  await terminal.waitForText(/^say hello$/m);
+  terminal.type('draft');
+  await terminal.waitForText(/^draft$/m);
+  writeFileSync(join(project.dir, 'go'), '');
+  const request = await api.waitForRequest(1);
+  expect(request.raw).toContain('say hello');
+  await terminal.waitForText(/Hello\.[\s\S]*^[▌|] draft/m);
 });

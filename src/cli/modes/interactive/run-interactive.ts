@@ -4,7 +4,7 @@ import type { Conversation } from '../../../contracts/frontend/conversation.ts';
 import type { FrontendSettings } from '../../../contracts/frontend/frontend-settings.ts';
 import type { ScreenHandle, ScreenTerminal } from '../../../ui/open-screen.ts';
 import { createNonBlockingOutput } from '../../../ui/terminal/non-blocking-output.ts';
-import { type OpeningPrompt, showOpeningPrompt } from '../../../ui/terminal/opening-prompt.ts';
+import { type OpeningPrompt, readTypedLines, showOpeningPrompt } from '../../../ui/terminal/opening-prompt.ts';
 import type { TerminalOutput } from '../../../ui/terminal/screen-frame-writer.ts';
 import type { Invocation } from '../../args/invocation.ts';
 import type { ProcessIo } from '../../process-io.ts';
@@ -23,7 +23,10 @@ const ROWS_ABOVE_COMPOSER = 3;
 export async function runInteractive(invocation: Invocation, io: ProcessIo, shutdown: Shutdown): Promise<number> {
   const { run, prompt } = invocation;
   // Set first, so that keys typed during startup are neither echoed nor translated but kept for the composer.
+  const typed = readTypedLines();
   process.stdin.setRawMode(true);
+  process.stdin.setEncoding('utf8');
+  if (typed !== '') process.stdin.unshift(typed);
   const isLinear = findLinearReason(io.environment, invocation) !== undefined;
   const out = createNonBlockingOutput(process.stdout);
   const terminal = openTerminal(io, out);
