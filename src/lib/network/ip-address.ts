@@ -1,4 +1,5 @@
-import { BlockList, isIP } from 'node:net';
+import type { BlockList } from 'node:net';
+import { createLazy } from '../memoize.ts';
 
 /** IPv4 networks that are not the public internet. */
 const NON_PUBLIC_V4 = [
@@ -11,24 +12,27 @@ const PUBLIC_V6 = ['2000::/3', '64:ff9b::/96'];
 /** Tunnels for IPv4, documentation and reserved networks within global unicast. */
 const NON_PUBLIC_V6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
 
-const nonPublicV4 = createNetworks(NON_PUBLIC_V4, 'ipv4');
-const publicV6 = createNetworks(PUBLIC_V6, 'ipv6');
-const nonPublicV6 = createNetworks([...NON_PUBLIC_V6, ...NON_PUBLIC_V4.map(toNat64)], 'ipv6');
+/** Loading this module takes 6 ms, and few starts need it. */
+const loadNet = createLazy(() => process.getBuiltinModule('node:net'));
+
+const getNonPublicV4 = createLazy(() => createNetworks(NON_PUBLIC_V4, 'ipv4'));
+const getPublicV6 = createLazy(() => createNetworks(PUBLIC_V6, 'ipv6'));
+const getNonPublicV6 = createLazy(() => createNetworks([...NON_PUBLIC_V6, ...NON_PUBLIC_V4.map(toNat64)], 'ipv6'));
 
 /** Returns whether a text is an IP address on the public internet; `false` for anything that cannot be parsed. */
 export function isPublicAddress(address: string): boolean {
   if (!isIpAddress(address)) return false;
-  if (isIP(address) === 4) return !nonPublicV4.check(address, 'ipv4');
-  return publicV6.check(address, 'ipv6') && !nonPublicV6.check(address, 'ipv6');
+  if (loadNet().isIP(address) === 4) return !getNonPublicV4().check(address, 'ipv4');
+  return getPublicV6().check(address, 'ipv6') && !getNonPublicV6().check(address, 'ipv6');
 }
 
 /** Returns whether a text is an IP address and not a host name. An address with a zone (`%eth0`) is none. */
 export function isIpAddress(text: string): boolean {
-  return isIP(text) !== 0 && !text.includes('%');
+  return loadNet().isIP(text) !== 0 && !text.includes('%');
 }
 
 function createNetworks(networks: readonly string[], family: 'ipv4' | 'ipv6'): BlockList {
-  const list = new BlockList();
+  const list = new (loadNet().BlockList)();
   for (const network of networks) {
     const [address = '', length] = network.split('/');
     list.addSubnet(address, Number(length), family);
