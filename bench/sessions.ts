@@ -1,6 +1,6 @@
 import { appendFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { openSessionArchive } from '../src/app/replay/session-archive.ts';
+import { createStoredSessionOperations } from '../src/app/replay/session-archive.ts';
 import type { SessionRecord, SessionRecordBody } from '../src/contracts/session.ts';
 import { getProjectDir } from '../src/session/paths.ts';
 import { createSessionRecord } from '../src/session/records/session-record-writer.ts';
@@ -26,7 +26,7 @@ async function manySessions(): Promise<readonly Row[]> {
     const lines = conversation(project, 40, `about subject ${n}`, 400);
     await writeFile(join(dir, `${crypto.randomUUID()}.jsonl`), lines.join(''));
   }
-  const archive = openSessionArchive({ ouroHome: project.ouroHome, home: project.home }, project.dir);
+  const archive = createStoredSessionOperations({ ouroHome: project.ouroHome, home: project.home }, project.dir);
   const list = await repeated(5, async () => {
     const startedAt = performance.now();
     const found = await archive.list('folder');

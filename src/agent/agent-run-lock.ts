@@ -8,7 +8,7 @@ import { getErrorMessage } from '../lib/errors.ts';
 import { abandonOnAbort } from '../lib/promises.ts';
 import type { AgentDeps, AgentPort } from './agent-deps.ts';
 import { type AgentStore, isAgentRunning } from './agent-state.ts';
-import { type MessageQueues, runPromptHook } from './message-queues.ts';
+import { type MessageQueues, runUserPromptHook } from './message-queues.ts';
 
 /** The run lock: only one query, or one piece of work between queries, runs at a time. */
 export type AgentRunLock = {
@@ -195,7 +195,7 @@ async function admitMessages({ fresh, parts, store: { emit }, signal }: Run): Pr
       await emit({ type: 'message_end', message });
       continue;
     }
-    const verdict = await abandonOnAbort(runPromptHook(parts.onPrompt, message, signal), signal);
+    const verdict = await abandonOnAbort(runUserPromptHook(parts.onPrompt, message, signal), signal);
     if (verdict?.kind === 'block') {
       await emit({ type: 'notice', level: 'warn', topic: 'prompt_hook', text: verdict.words });
       return { reason: 'hook_stopped', words: verdict.words };

@@ -16,7 +16,7 @@ import {
   reduceAgentState,
 } from './agent-state.ts';
 import {
-  convertInputMessages,
+  convertInputToMessages,
   createMessageQueues,
   createPromptMessage,
   type MessageQueues,
@@ -57,7 +57,7 @@ export function assembleAgent(parts: AgentDeps): Agent {
     sessionId: parts.sessionId,
     state: () => ({ ...describeState(current()), ...parts.describe() }),
     subscribe: broadcast.subscribe,
-    prompt: async (prompt) => work.query(convertInputMessages(prompt, parts)),
+    prompt: async (prompt) => work.query(convertInputToMessages(prompt, parts)),
     continue: async () => continueQuery(store, queues, work),
     startBackgroundTurn: (text) => work.query([createPromptMessage(text, 'background', parts)]),
     steer: (prompt) => queues.add('next', createPromptMessage(prompt, 'steer', parts)),

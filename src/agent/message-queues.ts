@@ -32,7 +32,7 @@ export function createMessageQueues(store: AgentStore, { onPrompt }: Pick<AgentD
     async admitQueued(signal) {
       for (const item of current().queue) {
         if (canDeliver(item)) continue;
-        const verdict = await abandonOnAbort(runPromptHook(onPrompt, item.message, signal), signal);
+        const verdict = await abandonOnAbort(runUserPromptHook(onPrompt, item.message, signal), signal);
         if (verdict === undefined) return;
         if (verdict.kind === 'go') update(admitQueuedMessage(current(), verdict.message));
         else if (remove(item.id) !== undefined)
@@ -71,7 +71,7 @@ export function createPromptMessage(
 }
 
 /** Converts one or several prompts to messages. Messages are kept unchanged. */
-export function convertInputMessages(
+export function convertInputToMessages(
   input: Prompt | InputMessage | readonly (Prompt | InputMessage)[],
   parts: Pick<AgentDeps, 'newId' | 'now'>,
 ): readonly InputMessage[] {
@@ -98,7 +98,7 @@ type PromptHookDecision =
   | { readonly kind: 'block'; readonly words: string };
 
 /** Runs the prompt hook for a user message before the model sees it. A hook that throws refuses the message. */
-export async function runPromptHook(
+export async function runUserPromptHook(
   onPrompt: AgentDeps['onPrompt'],
   message: UserMessage,
   signal: AbortSignal,

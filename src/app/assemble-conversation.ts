@@ -1,5 +1,5 @@
 import type { Conversation } from '../contracts/frontend/conversation.ts';
-import { memoizeWithTtl } from '../lib/memoize.ts';
+import { memoizeForMinute } from '../lib/memoize.ts';
 import { TASKS_ENDED_WITH_RUN } from '../session/resume/earlier-run.ts';
 import type { RegisteredRun } from '../session/run-cleanup-log.ts';
 import { pruneExpiredSessions } from '../session/store/manage-sessions.ts';
@@ -15,19 +15,19 @@ import {
   listOfferedCommands,
 } from './commands/execute-slash-command.ts';
 import { saveAndUseProviderKey } from './commands/model-commands.ts';
-import type { ConversationParts } from './conversation-parts.ts';
 import {
   collectStatusLineInput,
   collectWarnings,
-  describeConversation,
+  getConversationInfo,
   listInstructionFiles,
-} from './describe-conversation.ts';
+} from './conversation-info.ts';
+import type { ConversationParts } from './conversation-parts.ts';
 import { createHostControl } from './host-control.ts';
 import { createMentionExpander } from './loop/mention-expander.ts';
 import { suggestPromptIfEnabled } from './loop/side-requests.ts';
 import { createUsageLimitWait } from './loop/usage-limit-wait.ts';
 import { createPastTurns } from './session/past-turns.ts';
-import { createSessionPicker } from './session/session-picker.ts';
+import { createStoredSessionsPort } from './session/stored-sessions.ts';
 
 /** The time limit for hooks when a conversation ends. */
 const END_HOOKS_TIMEOUT_MS = 1_200;
@@ -39,7 +39,7 @@ export async function assembleConversation(parts: ConversationParts, started: Re
   const { home } = environment;
   const cwd = () => live.current().cwd;
   const [warnings, instructions] = await Promise.all([collectWarnings(parts), listInstructionFiles(parts)]);
-  const stored = createSessionPicker(environment, core.cwd, agent.sessionId, repository.readBranch);
+  const stored = createStoredSessionsPort(environment, core.cwd, agent.sessionId, repository.readBranch);
   const conversation: Conversation = {
     agent,
     waitUntilReady: mcp.whenReady,
@@ -47,13 +47,13 @@ export async function assembleConversation(parts: ConversationParts, started: Re
     // In an untrusted folder no hook runs before the first prompt.
     ...(core.trusted ? { runStartHooks: hooks.sessionStart.start } : {}),
     runSetupHooks: hooks.sessionStart.runSetup,
-    info: () => ({ ...describeConversation(parts), warnings, instructions }),
+    info: () => ({ ...getConversationInfo(parts), warnings, instructions }),
     usage: core.meter.createReport,
     setModel: actions.setModel,
     setEffort: actions.setEffort,
     setThinkingTokens: (thinkingTokens) => live.update({ thinkingTokens }),
     setMode: actions.setMode,
-    models: memoizeWithTtl(async () => (await core.model.listAvailable()).models.map(({ info }) => info), core.now),
+    models: memoizeForMinute(async () => (await core.model.listAvailable()).models.map(({ info }) => info), core.now),
     commands: () => listOfferedCommands(parts),
     isKnownCommand: (name) => isKnownCommand(name, parts),
     runCommand: (line) => executeSlashCommand(line, parts),

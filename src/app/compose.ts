@@ -11,7 +11,7 @@ import { createIdeIntegration } from './ide-integration.ts';
 import { createAgentLoopParts } from './loop/agent-loop-parts.ts';
 import { createAutoContinue } from './loop/auto-continue.ts';
 import { createMainAgent } from './loop/main-agent.ts';
-import { createCommandOverrides } from './loop/run-overrides.ts';
+import { createRunOverrides } from './loop/run-overrides.ts';
 import { createTurnLog } from './loop/turn-log.ts';
 import { createMcpServers } from './mcp/servers.ts';
 import { openCore } from './open-core.ts';
@@ -24,12 +24,15 @@ import { createSessionLanguageServers } from './session-language-servers.ts';
 import { createTrustDialog } from './trust/manage-folder-trust.ts';
 
 /** The composed conversation, or the reason why it cannot start. */
-export type CompositionResult =
+export type ComposeConversationResult =
   | { readonly ok: true; readonly conversation: Conversation }
   | { readonly ok: false; readonly problem: string };
 
 /** Creates a conversation: the core first, then each part from the core and the parts before it. */
-export async function createConversation(options: CliRunOptions, environment: Environment): Promise<CompositionResult> {
+export async function createConversation(
+  options: CliRunOptions,
+  environment: Environment,
+): Promise<ComposeConversationResult> {
   const started = registerRun(environment);
   const composed = await compose(options, started);
   // A refused start must release the session lock and its entry in the run ledger.
@@ -37,7 +40,7 @@ export async function createConversation(options: CliRunOptions, environment: En
   return composed;
 }
 
-async function compose(options: CliRunOptions, started: RegisteredRun): Promise<CompositionResult> {
+async function compose(options: CliRunOptions, started: RegisteredRun): Promise<ComposeConversationResult> {
   const first = await openCore(options, started);
   if (!first.ok) return first;
   const { core, opened } = first;
@@ -63,7 +66,7 @@ async function compose(options: CliRunOptions, started: RegisteredRun): Promise<
   });
   const editor = createIdeIntegration(core, permissions);
   const languages = createSessionLanguageServers(core, { ledger: session.ledger, editor });
-  const runOverrides = createCommandOverrides(core);
+  const runOverrides = createRunOverrides(core);
   const hooks = createSessionHooks(core, { session, permissions, mcp, wishes: runOverrides });
   const monitors = createPluginMonitors(core, { session, shells });
   const loop = createAgentLoopParts(core, {

@@ -5,9 +5,9 @@ import type { Agent } from '../contracts/agent.ts';
 import type { EditorPortEvent } from '../contracts/frontend/conversation.ts';
 import type { QueryDeps } from '../contracts/query.ts';
 import { createEditReviews } from '../ide/edit-reviews.ts';
-import { createEditorDiagnostics, type EditorDiagnostics, hasUnsavedChanges } from '../ide/editor-files.ts';
+import { createEditorDiagnosticsTracker, type EditorDiagnostics, hasUnsavedChanges } from '../ide/editor-files.ts';
 import { createEditorLink, type EditorLink, type EditorLinkEvent } from '../ide/editor-link.ts';
-import { createEditorSearch } from '../ide/find-editors.ts';
+import { createFindEditorsOptions } from '../ide/find-editors.ts';
 import { formatEditorFocusContext, formatEditorFocusLabel, formatEditorMention } from '../ide/parse-notification.ts';
 import { createSessionStateReporter } from '../ide/session-state-reporter.ts';
 import { formatHomePath } from '../lib/files/path-style.ts';
@@ -39,7 +39,7 @@ export function createIdeIntegration(core: Core, permissions: Pick<SessionPermis
   const notify = (level: 'info' | 'warn', text: string) =>
     void bus.emit({ type: 'notice', level, topic: 'editor', text });
   const link = createEditorLink({
-    search: createEditorSearch(environment.variables, { home: environment.home, cwd }),
+    search: createFindEditorsOptions(environment.variables, { home: environment.home, cwd }),
     version: environment.version,
     onEvent: handleEvent,
   });
@@ -121,7 +121,7 @@ export function createIdeIntegration(core: Core, permissions: Pick<SessionPermis
       checkUnsavedFiles(beforeCall, { link, getName, formatPath }),
     /** Creates the comparison of the editor's diagnostics for one conversation or sub-agent. */
     createDiagnostics: (): EditorDiagnostics =>
-      createEditorDiagnostics({ link, getName, formatPath, isReadable, notify: (text) => notify('info', text) }),
+      createEditorDiagnosticsTracker({ link, getName, formatPath, isReadable, notify: (text) => notify('info', text) }),
     /** Returns whether the editor reports diagnostics. */
     hasDiagnostics: (): boolean => link.hasTool('getDiagnostics'),
     close: link.close,

@@ -11,7 +11,7 @@ import type { LoadedSettings } from '../contracts/settings.ts';
 import { createHooks, type Hooks } from '../hooks/create-hooks.ts';
 import type { HookRunners } from '../hooks/hook-actions.ts';
 import { createHookEnvStore, type HookEnvStore } from '../hooks/hook-env-store.ts';
-import { createHookRunners } from '../hooks/hook-runners.ts';
+import { createHookProcessRunners } from '../hooks/hook-runners.ts';
 import { collectConfiguredHooks, collectPluginHooks } from '../hooks/hook-sources.ts';
 import { wrapElicitationWithHooks } from '../hooks/loop-hooks.ts';
 import { createMessageDisplayHooks } from '../hooks/message-display.ts';
@@ -23,7 +23,7 @@ import { resolveModel } from '../model/built-in-models.ts';
 import { askSmallModel } from '../model/side-calls.ts';
 import type { Core } from './core.ts';
 import type { McpServers } from './mcp/servers.ts';
-import type { ApprovalAgentPort } from './permissions/query-permission-gate.ts';
+import type { AgentPortWithApprovers } from './permissions/query-permission-gate.ts';
 import type { SessionPermissions } from './permissions/session-permissions.ts';
 import type { Session } from './session/session.ts';
 
@@ -157,10 +157,14 @@ export function createHookEventListener(
 }
 
 /** Wraps the gate so that PermissionRequest hooks may answer before the user is asked. */
-export function wrapGateWithHooks(hooks: Hooks, port: AgentPort, createGate: (port: ApprovalAgentPort) => Gate): Gate {
+export function wrapGateWithHooks(
+  hooks: Hooks,
+  port: AgentPort,
+  createGate: (port: AgentPortWithApprovers) => Gate,
+): Gate {
   return (request, hint, signal) => {
     const { tool, input } = request;
-    const hookedPort: ApprovalAgentPort = {
+    const hookedPort: AgentPortWithApprovers = {
       ...port,
       askHook: (_, hookSignal) => askPermissionHooks(hooks, tool, input, hookSignal),
     };
@@ -224,7 +228,7 @@ function createSettingsHooks(deps: SettingsHooksDeps): SettingsHooks {
     waitForTranscript: deps.session.whenCaughtUp,
     matchesRule: deps.matchesRule,
     emit: deps.emit,
-    ...createHookRunners(deps),
+    ...createHookProcessRunners(deps),
     askModel: deps.askModel,
     askAgent: deps.askAgent,
     callTool: deps.callTool,

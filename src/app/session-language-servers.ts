@@ -8,11 +8,11 @@ import { parseLanguageServers } from '../extensions/plugins/parse-language-serve
 import type { EditorDiagnostics } from '../ide/editor-files.ts';
 import { wrapInReminder } from '../lib/text/reminder.ts';
 import { createDiagnosticsTracker, type DiagnosticsTracker, listDiagnostics } from '../lsp/diagnostics-tracker.ts';
+import { createLanguageServerFinder } from '../lsp/find-language-servers.ts';
 import { type LanguageQuery, runLanguageQuery } from '../lsp/language-query.ts';
 import { createLanguageServers } from '../lsp/language-server-manager.ts';
-import { createLanguageServerSearch } from '../lsp/language-server-search.ts';
 import { findSymbolRenameChanges, type SymbolRenameRequest } from '../lsp/symbol-rename.ts';
-import type { LineChanges } from '../tools/edit/line-changes.ts';
+import type { FileLineEdits } from '../tools/edit/file-line-edits.ts';
 import { resolveToolPath } from '../tools/tool-facts.ts';
 import { findBuiltInToolTraits } from '../tools/tool-traits.ts';
 import type { Core } from './core.ts';
@@ -37,7 +37,7 @@ export function createSessionLanguageServers(core: Core, { ledger, editor }: Ses
   const createNotifier = (level: 'info' | 'warn') => (text: string) =>
     void bus.emit({ type: 'notice', level, topic: 'languages', text });
   const readConfigured = createConfigReader((problem) => createNotifier('warn')(problem));
-  const search = createLanguageServerSearch({
+  const search = createLanguageServerFinder({
     folder: core.cwd,
     path: environment.path,
     isExcluded: (name) => Object.hasOwn(settings.current().languageServers ?? {}, name),
@@ -92,7 +92,7 @@ export function createSessionLanguageServers(core: Core, { ledger, editor }: Ses
       editor.hasDiagnostics()
         ? editorDiagnostics.listDiagnostics(path, signal)
         : listDiagnostics(servers, path, signal),
-    findRenameChanges: (request: SymbolRenameRequest, signal: AbortSignal): Promise<readonly LineChanges[]> =>
+    findRenameChanges: (request: SymbolRenameRequest, signal: AbortSignal): Promise<readonly FileLineEdits[]> =>
       findSymbolRenameChanges(servers, request, signal),
     close: servers.close,
   };

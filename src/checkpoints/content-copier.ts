@@ -1,17 +1,17 @@
 import type { CheckpointPathState } from '../contracts/session.ts';
 import type { DetectedFileChange } from './checkpoint-ledger.ts';
-import { type ContentPack, type createContentStore, hashContent } from './content-store.ts';
+import { type createContentStore, hashContent, type SingleFileContentStore } from './content-store.ts';
 
 type KeeperDeps = {
-  readonly pack: ContentPack;
+  readonly pack: SingleFileContentStore;
   readonly store: ReturnType<typeof createContentStore>;
   readonly warn: (message: string) => void;
 };
 
 /** Copies contents from the pack, which lives as long as the process, to the store of the session. */
-export type ContentCopier = ReturnType<typeof createContentCopier>;
+export type CheckpointContentCopier = ReturnType<typeof createCheckpointContentCopier>;
 
-export function createContentCopier({ pack, store, warn }: KeeperDeps) {
+export function createCheckpointContentCopier({ pack, store, warn }: KeeperDeps) {
   /** Keeps the content of a file state; returns `not-kept` if that fails. */
   function keepState(state: CheckpointPathState): CheckpointPathState {
     if (state.kind !== 'file') return state;
@@ -31,14 +31,14 @@ export function createContentCopier({ pack, store, warn }: KeeperDeps) {
       if (before.kind === 'not-kept') warn(`A change to ${change.path} cannot be undone: ${before.why}.`);
       if (before.kind === 'file' && change.after.kind === 'file') {
         const bytes = pack.read(change.after.hash);
-        if (bytes !== undefined && isMergeable(bytes)) keepState(change.after);
+        if (bytes !== undefined && isMergeableText(bytes)) keepState(change.after);
       }
       return { ...change, before };
     },
     /** Returns the hash of a content that is about to be written, and keeps the content if it can be merged. */
     keepNewContent(bytes: Uint8Array): string {
       try {
-        if (isMergeable(bytes)) return store.put(bytes);
+        if (isMergeableText(bytes)) return store.put(bytes);
       } catch {
         // The disk is full: the file itself cannot be written either, and the hash is enough.
       }
@@ -52,6 +52,6 @@ const MAX_MERGE_BYTES = 1_000_000;
 const SAMPLE_BYTES = 8_000;
 
 /** Tells whether a content is text that can be merged line by line. */
-export function isMergeable(bytes: Uint8Array): boolean {
+export function isMergeableText(bytes: Uint8Array): boolean {
   return bytes.length <= MAX_MERGE_BYTES && !bytes.subarray(0, SAMPLE_BYTES).includes(0);
 }

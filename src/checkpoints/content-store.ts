@@ -21,7 +21,7 @@ import { dirname, join } from 'node:path';
  * would take fifty times as long. Deleted at the end of the process; after a crash, at the end of the next run of the
  * session.
  */
-export type ContentPack = ContentStore & {
+export type SingleFileContentStore = ContentStore & {
   /** Writes the index of the contents put since the last flush, so that they survive a crash. */
   flush(): void;
   delete(): void;
@@ -30,7 +30,7 @@ export type ContentPack = ContentStore & {
 type Range = { readonly offset: number; readonly length: number };
 
 /** Creates the pack of a session, with the contents of an earlier run if it crashed. */
-export function createContentPack(folder: string): ContentPack {
+export function createSingleFileContentStore(folder: string): SingleFileContentStore {
   const dataPath = join(folder, 'pack');
   const indexPath = join(folder, 'pack-index');
   let ranges: Map<string, Range> | undefined;

@@ -14,13 +14,12 @@ import {
   listCheckpointTurnChanges,
 } from './checkpoint-history.ts';
 import { createCheckpointLedger } from './checkpoint-ledger.ts';
-import { createCommandChangeWatcher, type WatchedCommand } from './command-change-watcher.ts';
-import { createContentCopier } from './content-copier.ts';
-import { createContentPack, createContentStore } from './content-store.ts';
-
+import { createCheckpointContentCopier } from './content-copier.ts';
+import { createContentStore, createSingleFileContentStore } from './content-store.ts';
 import { openCrossProcessWrites } from './cross-process-writes.ts';
 import type { RestoreResult } from './restore-files.ts';
 import { previewRevert, type RevertPreview, revertSteps } from './revert-steps.ts';
+import { createShellFileChangeDetector, type ShellFileChangeDetection } from './shell-file-change-detector.ts';
 import type { WorkspaceWalkLimits } from './walk-workspace.ts';
 import { createSnapshotManifests, createWorkspaceSnapshotTaker } from './workspace-snapshot.ts';
 
@@ -63,7 +62,7 @@ export type Checkpoints = {
    * Takes a snapshot before a command that may change `writes`, or anything if omitted. Call `ended` when the command
    * has exited or continues in the background.
    */
-  beforeCommand(writes?: readonly string[]): Promise<WatchedCommand>;
+  beforeCommand(writes?: readonly string[]): Promise<ShellFileChangeDetection>;
   list(): Promise<readonly CheckpointInfo[]>;
   /** Returns the id of the newest prompt whose changes, or whose changes of chosen paths, can be undone. */
   findLastUndoable(isChosen?: (path: string) => boolean): Promise<string | undefined>;
@@ -89,15 +88,15 @@ export type Checkpoints = {
 
 /** Creates the checkpoints of a session from the entries it has recorded. */
 export function createCheckpoints(deps: CheckpointDeps): Checkpoints {
-  const pack = createContentPack(deps.folder);
+  const pack = createSingleFileContentStore(deps.folder);
   const store = createContentStore(join(deps.folder, 'contents'));
   const snapshots = createWorkspaceSnapshotTaker(pack, deps.skip, deps.limits, deps.mounts);
 
-  const keeper = createContentCopier({ pack, store, warn: deps.warn });
+  const keeper = createCheckpointContentCopier({ pack, store, warn: deps.warn });
   const ledger = createCheckpointLedger({ ...deps, keepContents: keeper.keepChange });
   const { entries, append, nextOrder } = ledger;
   const sharedWrites = openCrossProcessWrites(deps.sharedWritesFolder);
-  const commands = createCommandChangeWatcher({
+  const commands = createShellFileChangeDetector({
     ...deps,
     readOtherWrites: sharedWrites.readOthers,
     snapshots,

@@ -3,7 +3,7 @@ import type { CheckpointPathState, RewoundPath } from '../contracts/session.ts';
 import { formatPath } from '../lib/files/non-utf8-paths.ts';
 import { mergeLinesThreeWay } from '../lib/text/diff.ts';
 import type { CheckpointStep } from './checkpoint-history.ts';
-import { type ContentCopier, isMergeable } from './content-copier.ts';
+import { type CheckpointContentCopier, isMergeableText } from './content-copier.ts';
 import type { ContentStore, createContentStore } from './content-store.ts';
 import { isBelowSymlink, type RestoreResult, restoreFiles } from './restore-files.ts';
 import { isSameFileAccess, isSameFileState, type WorkspaceSnapshotTaker } from './workspace-snapshot.ts';
@@ -19,7 +19,7 @@ type RevertPlan = {
 type RevertDeps = {
   readonly snapshots: Pick<WorkspaceSnapshotTaker, 'captureState' | 'isInState'>;
   readonly store: ReturnType<typeof createContentStore>;
-  readonly keeper: ContentCopier;
+  readonly keeper: CheckpointContentCopier;
   /** Folder for notes about unfinished writes. */
   readonly unfinished: string | undefined;
 };
@@ -137,5 +137,5 @@ function revertContent(before: string, after: string, current: string, store: Co
 
 /** Decodes as Latin-1, so that every byte survives the merge whatever the encoding is. */
 function decodeMergeable(bytes: Buffer | undefined): string | undefined {
-  return bytes !== undefined && isMergeable(bytes) ? bytes.toString('latin1') : undefined;
+  return bytes !== undefined && isMergeableText(bytes) ? bytes.toString('latin1') : undefined;
 }

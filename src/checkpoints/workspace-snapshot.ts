@@ -5,7 +5,7 @@ import type { CheckpointPathState, FileAccessMetadata } from '../contracts/sessi
 import { readExtendedAttributes } from '../lib/files/extended-attributes.ts';
 import { createMountHealth, type MountHealth } from '../lib/files/mount-health.ts';
 import { encodeFsPath } from '../lib/files/non-utf8-paths.ts';
-import { type ContentPack, removeIfExists } from './content-store.ts';
+import { removeIfExists, type SingleFileContentStore } from './content-store.ts';
 import {
   readWorkspaceEntry,
   WORKSPACE_WALK_LIMITS,
@@ -38,7 +38,7 @@ export type WorkspaceSnapshotTaker = ReturnType<typeof createWorkspaceSnapshotTa
 
 /** Creates a snapshot taker that reads only files whose metadata changed since they were last read. */
 export function createWorkspaceSnapshotTaker(
-  store: ContentPack,
+  store: SingleFileContentStore,
   skip: readonly string[],
   limits: WorkspaceWalkLimits = WORKSPACE_WALK_LIMITS,
   mounts: MountHealth = createMountHealth(),

@@ -65,7 +65,7 @@ export function createProcessIo(environment: Environment, cwd: string): ProcessI
     },
     stdout: {
       isTty: process.stdout.isTTY === true,
-      columns: () => resolveColumns(process.stdout.columns),
+      columns: () => resolveTerminalColumns(process.stdout.columns),
       write: (text) => send(process.stdout.isTTY === true ? escapeMultilineText(text) : text),
       writePrintable: send,
       getWriteError: () => writeError,
@@ -111,7 +111,7 @@ function detectStdinKind(): 'none' | 'stream' | 'file' {
 }
 
 /** Returns the terminal width; 80 for terminals that report none or 0. @internal Exported for tests. */
-export function resolveColumns(reported: number | undefined): number {
+export function resolveTerminalColumns(reported: number | undefined): number {
   return reported === undefined || reported <= 0 ? 80 : reported;
 }
 

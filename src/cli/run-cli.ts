@@ -1,7 +1,7 @@
 import { getStartDirectory, limitProgramSearch, readEnvironment } from '../app/environment.ts';
 import type { Environment } from '../contracts/environment.ts';
 import { getErrnoCode, getErrorMessage } from '../lib/errors.ts';
-import type { Invocation } from './args/invocation.ts';
+import type { CliInvocation } from './args/invocation.ts';
 import { UsageError } from './args/usage-error.ts';
 import { installChunkFallback } from './chunk-fallback.ts';
 import { createProcessIo, type ProcessIo } from './process-io.ts';
@@ -93,7 +93,7 @@ async function run(args: readonly string[], io: ProcessIo, shutdown: Shutdown): 
   });
 }
 
-async function runMode(invocation: Invocation, io: ProcessIo, shutdown: Shutdown): Promise<number> {
+async function runMode(invocation: CliInvocation, io: ProcessIo, shutdown: Shutdown): Promise<number> {
   switch (invocation.mode) {
     case 'print':
       return (await import('./modes/print/run-print.ts')).runPrint(invocation, io, shutdown);

@@ -21,7 +21,7 @@ import type {
 } from './fleet.ts';
 
 /** A pause of a lane on all machines. */
-export type RateLimitLanePause = {
+export type LanePause = {
   readonly kind: 'limit' | 'rest' | 'outage';
   readonly untilMs: number;
   readonly words: string;
@@ -62,7 +62,7 @@ export type FleetStore = {
    * Pauses a lane. `limit` also halves its concurrency; `rest` waits for quota or a key; after an `outage` one task
    * tries first.
    */
-  pauseLane(lane: string, pause: RateLimitLanePause): Promise<void>;
+  pauseLane(lane: string, pause: LanePause): Promise<void>;
   /** Takes back tasks of workers whose lease has expired, but none of the worker that asks: it still runs them. */
   reclaimExpired(worker?: string): Promise<readonly LostBatchTask[]>;
   /** Sets the total cost of all attempts of a task, including what a lost attempt spent after its last report. */

@@ -99,7 +99,7 @@ export type McpLoginConfig = NonNullable<McpServerConfig['oauth']>;
 export type McpIdentityProvider = NonNullable<McpLoginConfig['identityProvider']>;
 
 /** The search provider of the tool WebSearch. */
-export const webSearchSchema = z.lazy(() =>
+export const webSearchSettingsSchema = z.lazy(() =>
   z.strictObject({
     provider: z.enum(['brave', 'tavily', 'exa', 'searxng', 'command']),
     /** Name of the variable with the key. */

@@ -1,6 +1,11 @@
 import { z } from 'zod';
 import { HOOK_EVENTS } from './hook.ts';
-import { hookGroupSchema, mcpServerSchema, pluginConfigsSchema, webSearchSchema } from './hook-and-server-schemas.ts';
+import {
+  hookGroupSchema,
+  mcpServerSchema,
+  pluginConfigsSchema,
+  webSearchSettingsSchema,
+} from './hook-and-server-schemas.ts';
 import type { JsonValue } from './json.ts';
 import { EFFORTS } from './model.ts';
 import { PERMISSION_MODES } from './permission.ts';
@@ -226,7 +231,7 @@ export const settingsSchema = z.strictObject({
     'Capabilities and prices of models, by name; they override the catalogue and the providers.',
     isOwn,
   ),
-  webSearch: nextSessionKey(webSearchSchema, 'by the model', 'Provider of web searches.', isOwn),
+  webSearch: nextSessionKey(webSearchSettingsSchema, 'by the model', 'Provider of web searches.', isOwn),
   modelCatalogueUrl: nextSessionKey(
     z.url(),
     'https://models.dev/api.json',

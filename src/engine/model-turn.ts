@@ -39,7 +39,7 @@ export function listReplyCalls(reply: AssistantMessage | undefined): readonly To
 }
 
 /** Returns the input tokens of a request, cached or not. */
-export function countInputTokens(usage: Usage): number {
+export function sumInputTokens(usage: Usage): number {
   return usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens;
 }
 

@@ -5,7 +5,7 @@ import type { Terminal } from '../contracts/terminal-reason.ts';
 import { guardQueryDeps } from './guard-query-deps.ts';
 import { advanceToNextTurn } from './phases/advance-to-next-turn.ts';
 import { checkInterrupt, finishTools } from './phases/check-interrupt.ts';
-import { checkRunCompletion, runStopHooks, stopAfterTurnOnRequest } from './phases/check-run-completion.ts';
+import { checkRunCompletion, handleReplyWithoutCalls, stopAfterTurnOnRequest } from './phases/check-run-completion.ts';
 import { isIdenticalRetry, prepareContext } from './phases/prepare-context.ts';
 import { reportModelFailure } from './phases/report-model-failure.ts';
 import { streamModel } from './phases/stream-model.ts';
@@ -23,7 +23,7 @@ const LADDER: readonly LoopPhase[] = [
   recoverTruncation,
   reportModelFailure,
   stopAfterTurnOnRequest,
-  runStopHooks,
+  handleReplyWithoutCalls,
   checkRunCompletion,
   finishTools,
   advanceToNextTurn,

@@ -3,10 +3,10 @@ import { basename, dirname, extname, isAbsolute, join, resolve } from 'node:path
 import { z } from 'zod';
 import type { Environment } from '../contracts/environment.ts';
 import { PERMISSION_MODES } from '../contracts/permission.ts';
-import { type FleetGit, getGitOutput } from '../fleet/git/fleet-git.ts';
+import { type FleetGit, requireGitOutput } from '../fleet/git/fleet-git.ts';
 import { openRepositoryMirrors } from '../fleet/git/repository-mirrors.ts';
 import type { TaskWorktree } from '../fleet/git/task-patch.ts';
-import { isRemoteUrl } from '../fleet/git/validate-checkout-spec.ts';
+import { isRemoteRepositoryUrl } from '../fleet/git/validate-checkout-spec.ts';
 import { createCommitResolver } from '../fleet/tasks/find-task-targets.ts';
 import { parseYaml, validateFileContent } from '../fleet/tasks/task-file.ts';
 import { createTaskCheckEnvironment } from '../fleet/worker/run-ouro-child.ts';
@@ -142,7 +142,7 @@ export async function createEvalTemplate(task: EvalTask, deps: EvalTemplateDeps)
   if (task.repo === undefined) await createRepository(task, folder, deps.git);
   await runSetup(task, folder, deps);
   const head = await deps.git({ args: ['rev-parse', 'HEAD'], cwd: folder });
-  const commit = getGitOutput(head, `The task ${task.name} has no commit`).trim();
+  const commit = requireGitOutput(head, `The task ${task.name} has no commit`).trim();
   return { folder, commit, mirror };
 }
 
@@ -152,7 +152,7 @@ async function cloneRepository(
   folder: string,
   { git, workRoot }: EvalTemplateDeps,
 ): Promise<string> {
-  const url = isRemoteUrl(repo) ? repo : resolve(base, repo);
+  const url = isRemoteRepositoryUrl(repo) ? repo : resolve(base, repo);
   const commit = await createCommitResolver(ref, git)(url);
   const mirrors = openRepositoryMirrors(workRoot, git);
   await mirrors.checkOut({ url, commit, folder: '' }, folder);
@@ -164,7 +164,7 @@ async function createRepository({ files, fixture, folder: base }: EvalTask, fold
   if (fixture !== undefined) await cp(resolve(base, fixture), folder, { recursive: true, verbatimSymlinks: true });
   await writeFolderFiles(folder, files ?? {});
   const run = async (...args: readonly string[]) =>
-    getGitOutput(await git({ args, cwd: folder, env: IDENTITY }), 'Creating the repository of a task failed');
+    requireGitOutput(await git({ args, cwd: folder, env: IDENTITY }), 'Creating the repository of a task failed');
   await run('init', '--quiet', '--initial-branch=main', '--template=');
   await writeFile(join(folder, '.git', 'config'), CONFIGURATION, { flag: 'a' });
   await run('add', '--all');

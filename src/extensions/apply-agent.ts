@@ -70,7 +70,7 @@ export function selectAgentTools(
 }
 
 /** Replaces tools by replacements of the same name. */
-export function replaceTools(tools: readonly Tool[], replacements: readonly Tool[]): readonly Tool[] {
+export function replaceToolsByName(tools: readonly Tool[], replacements: readonly Tool[]): readonly Tool[] {
   return tools.map((tool) => replacements.find(({ name }) => name === tool.name) ?? tool);
 }
 

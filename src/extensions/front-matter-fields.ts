@@ -72,7 +72,7 @@ export function readFrontMatterDescription(facts: Facts): string | undefined {
 }
 
 /** Returns the start of the first line of a body, used when there is no description. */
-export function takeFirstLine(body: string): string {
+export function getDescriptionFromBody(body: string): string {
   const line = body.split('\n').find((candidate) => candidate.trim() !== '') ?? '';
   return line.replace(/^#+\s*/, '').slice(0, 80);
 }

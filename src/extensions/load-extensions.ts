@@ -18,11 +18,11 @@ import {
 } from '../lib/text/front-matter.ts';
 import type { ExtensionFolder } from './extension-folder.ts';
 import {
+  getDescriptionFromBody,
   listIgnoredFrontMatterFields,
   parseCommandFrontMatter,
   readFrontMatterDescription,
   reportIgnoredFrontMatter,
-  takeFirstLine,
 } from './front-matter-fields.ts';
 import { loadAgents } from './load-agents.ts';
 import { findSkill, loadSkills } from './load-skills.ts';
@@ -147,7 +147,7 @@ export async function loadCommands(folders: readonly ExtensionFolder[]): Promise
         name,
         path,
         source,
-        description: readFrontMatterDescription(fields) ?? takeFirstLine(body),
+        description: readFrontMatterDescription(fields) ?? getDescriptionFromBody(body),
         body,
         folder: dirname(path),
         ...(pluginVariables === undefined ? {} : { pluginVariables }),

@@ -6,12 +6,12 @@ import { readRegularFile } from '../lib/files/read-regular-file.ts';
 import { getFrontMatterText, parseFrontMatter } from '../lib/text/front-matter.ts';
 import type { ExtensionFolder } from './extension-folder.ts';
 import {
+  getDescriptionFromBody,
   listIgnoredFrontMatterFields,
   parseCommandFrontMatter,
   readFrontMatterDescription,
   readPathGlobs,
   reportIgnoredFrontMatter,
-  takeFirstLine,
 } from './front-matter-fields.ts';
 
 /** Larger files exceed what a model can read at once. */
@@ -59,7 +59,7 @@ async function readSkill(
   if (problem !== undefined) return { path, line: problem.line, text: `${problem.text}. The skill is ignored.` };
   const folder = join(path, '..');
   const callable = parseCommandFrontMatter(fields);
-  const description = readFrontMatterDescription(fields) ?? takeFirstLine(body);
+  const description = readFrontMatterDescription(fields) ?? getDescriptionFromBody(body);
   if (description === '') {
     const reason = 'has neither a description nor a body, so the model cannot know when to use it. It is ignored.';
     return { path, line: 1, text: reason };

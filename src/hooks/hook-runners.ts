@@ -16,7 +16,7 @@ type ProcessRunners = Omit<HookRunners, 'askModel' | 'askAgent' | 'callTool'>;
 const DEFAULT_TIMEOUT_MS = 60_000;
 
 /** Creates the runners that execute commands and send HTTP requests. */
-export function createHookRunners({ cwd, getVariables, getTimeoutMs }: HookEnvironment): ProcessRunners {
+export function createHookProcessRunners({ cwd, getVariables, getTimeoutMs }: HookEnvironment): ProcessRunners {
   const variables = () => ({ ...getVariables(), CLAUDE_PROJECT_DIR: cwd, OURO_PROJECT_DIR: cwd });
   return {
     runCommand: (command, stdin, timeoutMs, signal, env) =>

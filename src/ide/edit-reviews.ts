@@ -1,7 +1,7 @@
 import type { AgentEvent } from '../contracts/event.ts';
 import type { PermissionAnswer, PermissionRequest, ToolFacts } from '../contracts/permission.ts';
 import { computeShortHash } from '../lib/text/short-hash.ts';
-import type { EditReview } from '../tools/edit/line-changes.ts';
+import type { EditReview } from '../tools/edit/file-line-edits.ts';
 import type { EditorLink } from './editor-link.ts';
 
 /** The dependencies of the reviews of edits in the editor. */

@@ -2,7 +2,12 @@ import { z } from 'zod';
 import { parseFileUri } from '../lib/files/file-uri.ts';
 import { ABSOLUTE_PATH_PATTERN } from '../lib/files/path-style.ts';
 import { parseJson } from '../lib/json.ts';
-import { countDiagnostics, type Diagnostic, type DiagnosticCounts, findNewDiagnostics } from '../lsp/diagnostics.ts';
+import {
+  countEqualDiagnostics,
+  type Diagnostic,
+  type DiagnosticCounts,
+  findNewDiagnostics,
+} from '../lsp/diagnostics.ts';
 import {
   formatDiagnosticLines,
   formatDiagnosticsReport,
@@ -26,7 +31,7 @@ export async function hasUnsavedChanges(link: Link, path: string, signal: AbortS
 const dirtySchema = z.object({ isDirty: z.boolean() });
 
 /** The diagnostics of the editor since the first edit of one conversation or sub-agent. */
-export type EditorDiagnostics = ReturnType<typeof createEditorDiagnostics>;
+export type EditorDiagnostics = ReturnType<typeof createEditorDiagnosticsTracker>;
 
 /** The editor whose diagnostics are compared, and what a report says about them. */
 export type EditorDiagnosticsDeps = {
@@ -44,7 +49,7 @@ export type EditorDiagnosticsDeps = {
 const DEFAULT_LIMITS = { maxMs: 1_200, pollMs: 150 };
 
 /** Creates the comparison of the editor's diagnostics before and after edits. */
-export function createEditorDiagnostics(deps: EditorDiagnosticsDeps) {
+export function createEditorDiagnosticsTracker(deps: EditorDiagnosticsDeps) {
   const { link, getName, formatPath, isReadable, notify, waitLimits = DEFAULT_LIMITS } = deps;
   let known: ReadonlyMap<string, DiagnosticCounts> | undefined;
   let hasUnreportedWrite = false;
@@ -104,7 +109,7 @@ const waitMs = (ms: number) => new Promise<void>((resolve) => void setTimeout(re
 type EditorProblems = { readonly path: string; readonly problems: readonly Diagnostic[] };
 
 const countByPath = (files: readonly EditorProblems[]) =>
-  new Map(files.map(({ path, problems }) => [path, countDiagnostics(problems)]));
+  new Map(files.map(({ path, problems }) => [path, countEqualDiagnostics(problems)]));
 
 const MAX_FILES = 1_000;
 const MAX_PROBLEMS = 1_000;

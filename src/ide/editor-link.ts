@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '../contracts/json.ts';
 import { getErrorMessage } from '../lib/errors.ts';
 import { sanitizeUntrustedLine } from '../lib/text/sanitize.ts';
 import type { EditorConnection } from './editor-connection.ts';
-import { type EditorInfo, type EditorSearch, type FoundEditors, findEditors } from './find-editors.ts';
+import { type EditorInfo, type FindEditorsOptions, type FoundEditors, findEditors } from './find-editors.ts';
 import { type EditorFocus, type EditorMention, parseEditorFocus, parseEditorMention } from './parse-notification.ts';
 
 /** The state of the link. `lost`: the editor went away, and ouro looks for it; `off`: the user disconnected it. */
@@ -19,7 +19,7 @@ export type EditorLinkEvent =
 
 /** The dependencies of a link. */
 export type EditorLinkDeps = {
-  readonly search: EditorSearch;
+  readonly search: FindEditorsOptions;
   readonly version: string;
   readonly onEvent: (event: EditorLinkEvent) => void;
   /** Delays before each attempt to find an editor again that went away. */
@@ -152,7 +152,7 @@ export function createEditorLink({ search, version, onEvent, retryDelaysMs = RET
 
 /** Connects to the best match, if there is one; the other matches are tried if it refuses. */
 async function connectFirst(
-  search: EditorSearch,
+  search: FindEditorsOptions,
   open: (editor: EditorInfo) => Promise<EditorConnectResult>,
 ): Promise<EditorConnectResult> {
   const { editors } = await findEditors(search);
@@ -169,7 +169,11 @@ async function connectFirst(
  * Finds the same window after a reload, when it has a new port and a new token. Another window of the same editor is
  * taken only later: the one that reloads may have other folders now.
  */
-async function findAgain(search: EditorSearch, lost: EditorInfo, attempt: number): Promise<EditorInfo | undefined> {
+async function findAgain(
+  search: FindEditorsOptions,
+  lost: EditorInfo,
+  attempt: number,
+): Promise<EditorInfo | undefined> {
   const { editors } = await findEditors(search);
   const windows = editors.filter(({ name, mismatch }) => name === lost.name && mismatch === undefined);
   const same = windows.find(({ folders }) => folders.join('\n') === lost.folders.join('\n'));

@@ -26,7 +26,7 @@ export type RejectedLockFile = { readonly file: string; readonly reason: string 
 export type FoundEditors = { readonly editors: readonly EditorInfo[]; readonly rejected: readonly RejectedLockFile[] };
 
 /** The folder of lock files, the folder of the session, and the port that the editor's terminal names. */
-export type EditorSearch = {
+export type FindEditorsOptions = {
   readonly lockFolder: string;
   readonly cwd: string;
   readonly port: number | undefined;
@@ -52,17 +52,17 @@ const lockSchema = z.lazy(() =>
 );
 
 /** Creates the search for editors from the variables of the environment. */
-export function createEditorSearch(
+export function createFindEditorsOptions(
   variables: Readonly<Record<string, string>>,
   { home, cwd }: { readonly home: string; readonly cwd: string },
-): EditorSearch {
+): FindEditorsOptions {
   const configFolder = variables.CLAUDE_CONFIG_DIR || join(home, '.claude');
   const port = Number(variables.CLAUDE_CODE_SSE_PORT ?? '');
   return { lockFolder: join(configFolder, 'ide'), cwd, port: isPort(port) ? port : undefined };
 }
 
 /** Reads the lock files of running editors. An editor whose folder does not hold the session's is listed last. */
-export async function findEditors(search: EditorSearch): Promise<FoundEditors> {
+export async function findEditors(search: FindEditorsOptions): Promise<FoundEditors> {
   const names = (await readdir(search.lockFolder).catch(() => [])).filter((name) => name.endsWith('.lock'));
   const read = await Promise.all(
     names.slice(0, MAX_LOCK_FILES).map(async (name) => readLockFile(join(search.lockFolder, name), search)),
@@ -78,7 +78,7 @@ export async function findEditors(search: EditorSearch): Promise<FoundEditors> {
 /** `rank`: the length of the matching folder, or infinite for the editor that started this terminal. */
 type LockFile = RejectedLockFile | { readonly editor: EditorInfo; readonly rank: number; readonly modifiedMs: number };
 
-async function readLockFile(file: string, search: EditorSearch): Promise<LockFile> {
+async function readLockFile(file: string, search: FindEditorsOptions): Promise<LockFile> {
   const reject = (reason: string) => ({ file, reason });
   const port = Number(basename(file, '.lock'));
   if (!isPort(port)) return reject('its name is not a port');

@@ -7,7 +7,7 @@ const TOOL = 'setSessionState';
 const CALL_TIMEOUT_MS = 5_000;
 
 /** The dependencies of the reports about a session. */
-export type SessionStateDeps = {
+export type SessionStateReporterDeps = {
   readonly link: Pick<EditorLink, 'hasTool' | 'callTool'>;
   /** Names the session. */
   readonly getTitle: () => string;
@@ -15,7 +15,7 @@ export type SessionStateDeps = {
 };
 
 /** Tells the editor which question the session waits with, if the editor has a view for it. */
-export function createSessionStateReporter({ link, getTitle, formatPath }: SessionStateDeps) {
+export function createSessionStateReporter({ link, getTitle, formatPath }: SessionStateReporterDeps) {
   const questions = new Map<string, string>();
 
   function report(): void {

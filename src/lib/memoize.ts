@@ -25,7 +25,7 @@ export function memoizeByKey<Value>(compute: (key: string) => Value): (key: stri
 const TTL_MS = 60_000;
 
 /** Caches the result of `load` for a minute. Concurrent callers share one call; a failed call is not cached. */
-export function memoizeWithTtl<Value>(load: () => Promise<Value>, now: () => number): () => Promise<Value> {
+export function memoizeForMinute<Value>(load: () => Promise<Value>, now: () => number): () => Promise<Value> {
   let cached: { readonly atMs: number; readonly result: Promise<Value> } | undefined;
   return () => {
     if (cached === undefined || now() - cached.atMs > TTL_MS) {

@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
 import { sanitizeUntrustedLine } from '../lib/text/sanitize.ts';
-import { countDiagnostics, type Diagnostic, type DiagnosticCounts, findNewDiagnostics } from './diagnostics.ts';
+import { countEqualDiagnostics, type Diagnostic, type DiagnosticCounts, findNewDiagnostics } from './diagnostics.ts';
 import type { LanguageServers } from './language-server-manager.ts';
 
 /** The files one conversation or sub-agent read and wrote, with the diagnostics that are new since. */
@@ -57,7 +57,7 @@ export function createDiagnosticsTracker(languages: LanguageServers, notify: (me
         const files = [...known()].flatMap(([path, { problems, before }]): readonly NewFileDiagnostics[] => {
           const key = `${name} ${path}`;
           const fresh = findNewDiagnostics(reported.get(key) ?? before, problems);
-          reported.set(key, countDiagnostics(problems));
+          reported.set(key, countEqualDiagnostics(problems));
           return fresh.length === 0 ? [] : [{ path: relative(languages.folder, path), problems: fresh }];
         });
         if (files.length === 0) return [];

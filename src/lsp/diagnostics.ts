@@ -65,7 +65,7 @@ export type DiagnosticCounts = ReadonlyMap<string, number>;
 const getKey = ({ kind, code, message }: Diagnostic) => `${kind} ${code} ${message}`;
 
 /** Counts equal diagnostics. */
-export function countDiagnostics(problems: readonly Diagnostic[]): DiagnosticCounts {
+export function countEqualDiagnostics(problems: readonly Diagnostic[]): DiagnosticCounts {
   const counts = new Map<string, number>();
   for (const problem of problems) counts.set(getKey(problem), (counts.get(getKey(problem)) ?? 0) + 1);
   return counts;

@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../contracts/json
 import { getErrorMessage } from '../lib/errors.ts';
 import { describeFolderByUri } from '../lib/files/file-uri.ts';
 import type { ChildProcessLedger } from '../lib/processes/piped-program.ts';
-import { readGroupMemory } from '../lib/processes/process-info.ts';
+import { readProcessGroupMemory } from '../lib/processes/process-info.ts';
 import { formatBytes } from '../lib/text/format.ts';
 import { createLspConnection, type LanguageServerConnection } from './lsp-connection.ts';
 
@@ -119,7 +119,7 @@ export function createLanguageServerProcess(
       const { maxMemoryBytes = Number.POSITIVE_INFINITY } = config;
       const groupId = latest?.getGroupId();
       if (current.state !== 'ready' || groupId === undefined || maxMemoryBytes === Number.POSITIVE_INFINITY) return;
-      if ((await readGroupMemory(groupId)) <= maxMemoryBytes) return;
+      if ((await readProcessGroupMemory(groupId)) <= maxMemoryBytes) return;
       fail(`it uses more than ${formatBytes(maxMemoryBytes)} of memory`);
       await latest?.close();
     },

@@ -2,7 +2,7 @@ import { pathToFileURL } from 'node:url';
 import type { LanguageServerConfig } from '../contracts/extension.ts';
 import type { JsonValue } from '../contracts/json.ts';
 import {
-  countDiagnostics,
+  countEqualDiagnostics,
   type Diagnostic,
   type DiagnosticCounts,
   type PublishedDiagnostics,
@@ -168,7 +168,7 @@ function toFileDiagnostics(
   const version = isHeld ? 1 : (reported ?? document?.version ?? 0);
   const isUnaffected = document?.changesBefore === changeCount || isHeld || earlier === undefined;
   const isOriginal = document === undefined ? changeCount === 0 : version === 1 && isUnaffected;
-  const before = isOriginal ? countDiagnostics(problems) : (earlier?.before ?? new Map());
+  const before = isOriginal ? countEqualDiagnostics(problems) : (earlier?.before ?? new Map());
   return { problems, before, version };
 }
 

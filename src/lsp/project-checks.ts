@@ -3,7 +3,7 @@ import { readRegularFile } from '../lib/files/read-regular-file.ts';
 import { findShell } from '../lib/processes/find-shell.ts';
 import { runProgram } from '../lib/processes/run-program.ts';
 import { sanitizeUntrusted } from '../lib/text/sanitize.ts';
-import { findProjectProgram, matchesProject, type ProjectCondition } from './project-programs.ts';
+import { findProjectProgram, isProgramOfProject, type ProjectCondition } from './project-programs.ts';
 
 /** A formatter or linter that is found in a project. */
 type KnownProgram = ProjectCondition & {
@@ -143,7 +143,7 @@ function groupByProgram(files: readonly string[], request: ProjectCheckRequest):
       : KNOWN_LINTERS.map(({ fixArgs, ...linter }) => (isFixing ? { ...linter, args: fixArgs } : linter));
   for (const file of files) {
     const known = programs.find(
-      (candidate) => candidate.extensions.includes(extname(file)) && matchesProject(candidate, file, folder),
+      (candidate) => candidate.extensions.includes(extname(file)) && isProgramOfProject(candidate, file, folder),
     );
     const program = known && findProjectProgram(known.command, folder, path);
     if (known === undefined || program === undefined) continue;

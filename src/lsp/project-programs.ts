@@ -18,7 +18,7 @@ export function findProjectProgram(command: string, folder: string, path: readon
 }
 
 /** Returns whether a folder from that of the file up to that of the session has a file that makes the program one of the project. */
-export function matchesProject(
+export function isProgramOfProject(
   { projectFiles, projectSetting }: ProjectCondition,
   file: string,
   folder: string,

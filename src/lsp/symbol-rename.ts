@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { JsonValue } from '../contracts/json.ts';
 import { parseFileUri } from '../lib/files/file-uri.ts';
 import { readRegularFile } from '../lib/files/read-regular-file.ts';
-import type { LineChanges } from '../tools/edit/line-changes.ts';
+import type { FileLineEdits } from '../tools/edit/file-line-edits.ts';
 import { openInLanguageServer } from './language-query.ts';
 import type { LanguageServers } from './language-server-manager.ts';
 
@@ -22,7 +22,7 @@ export async function findSymbolRenameChanges(
   languages: LanguageServers,
   { path, line, character, newName }: SymbolRenameRequest,
   signal: AbortSignal,
-): Promise<readonly LineChanges[]> {
+): Promise<readonly FileLineEdits[]> {
   await languages.syncWithDisk();
   const server = await openInLanguageServer(languages, path);
   const result = await server.request(
@@ -76,7 +76,7 @@ function parseWorkspaceEdit(value: JsonValue): ReadonlyMap<string, readonly Serv
 }
 
 /** Converts the edits of a server to replaced lines. */
-async function toLineChanges(file: string, edits: readonly ServerEdit[]): Promise<LineChanges> {
+async function toLineChanges(file: string, edits: readonly ServerEdit[]): Promise<FileLineEdits> {
   const text = await readRegularFile(file);
   if (text === undefined) throw new Error(`${file} does not exist`);
   // Without the byte order mark, which the tools keep.

@@ -9,7 +9,7 @@ import { createManagedMcpServer, type ManagedMcpServer } from './client/managed-
 import { describeMcpServer } from './client/mcp-server-lifecycle.ts';
 import { type ConfiguredMcpServer, hashMcpServerLaunch } from './configured-mcp-server.ts';
 import { convertMcpResource } from './content.ts';
-import { convertMcpPromptResult, findTypedPromptArgument, parseMcpPromptArguments } from './prompt-commands.ts';
+import { convertMcpPromptResult, findTypedMcpPromptArgument, parseMcpPromptArguments } from './prompt-commands.ts';
 import { createPrefixAllocator } from './tools.ts';
 
 type ServerResource = {
@@ -190,7 +190,7 @@ async function completeWord(
 ): Promise<readonly string[]> {
   const managed = managedServers.find((candidate) => findPrompt(candidate, command) !== undefined);
   const prompt = managed === undefined ? undefined : findPrompt(managed, command);
-  const open = prompt === undefined ? undefined : findTypedPromptArgument(prompt, typed);
+  const open = prompt === undefined ? undefined : findTypedMcpPromptArgument(prompt, typed);
   if (managed === undefined || prompt === undefined || open === undefined) return [];
   const { name, value, previous } = open;
   const ref = { type: 'ref/prompt', name: prompt.name } as const;

@@ -23,7 +23,7 @@ import { getShellAnalysis } from './shell/analyze.ts';
 import { collectShellEffects } from './shell/effects/collect-shell-effects.ts';
 import { getProgramBaseName } from './shell/parse/shell-words.ts';
 import { findProgramFacts } from './shell/programs/find-program-facts.ts';
-import { isLastingRisk } from './shell/programs/program-risks.ts';
+import { limitsApprovalToSession } from './shell/programs/program-risks.ts';
 
 /** The dependencies of an approval request. */
 export type ApprovalDeps = {
@@ -207,7 +207,7 @@ function createExactRule({ kind, command }: ToolFacts, { secrets = [] }: Decisio
 }
 
 function explainNarrowRule(facts: ToolFacts, risks: readonly CallRisk[]): string {
-  const { kind, text } = risks.find(isLastingRisk) ?? {};
+  const { kind, text } = risks.find(limitsApprovalToSession) ?? {};
   if (text !== undefined && kind !== 'deletes') return `it ${text}`;
   const { command, parse } = getShellAnalysis(facts);
   const names = collectShellEffects(parse(command), parse).commands.map(({ argv }) =>

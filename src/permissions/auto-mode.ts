@@ -8,7 +8,7 @@ import type { Requirement } from './decision-context.ts';
 import { getShellAnalysis } from './shell/analyze.ts';
 import { collectShellEffects } from './shell/effects/collect-shell-effects.ts';
 import { findHiddenCharacter, findSizeProblem } from './shell/parse/check-source.ts';
-import { isLastingRisk } from './shell/programs/program-risks.ts';
+import { limitsApprovalToSession } from './shell/programs/program-risks.ts';
 
 /** Everything the judge is shown: the call, the user's messages, and the instructions and rules of the project. */
 export type PermissionJudgeInput = {
@@ -187,5 +187,5 @@ export function canJudgeDecideCall(facts: ToolFacts, unanswered: readonly Requir
   const isEligible = unanswered.every(
     ({ kind, asks = 'by mode' }) => !['read', 'edit'].includes(kind) && asks === 'by mode',
   );
-  return isEligible && !listCallRisks(facts).some(isLastingRisk);
+  return isEligible && !listCallRisks(facts).some(limitsApprovalToSession);
 }

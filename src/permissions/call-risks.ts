@@ -7,7 +7,7 @@ import { collectShellEffects, type ReachableCommand } from './shell/effects/coll
 import { findHiddenCharacter, findSizeProblem } from './shell/parse/check-source.ts';
 import { getProgramBaseName } from './shell/parse/shell-words.ts';
 import { findProgramFacts } from './shell/programs/find-program-facts.ts';
-import { isDownloader, isLastingRisk, listProgramRisks } from './shell/programs/program-risks.ts';
+import { isDownloader, limitsApprovalToSession, listProgramRisks } from './shell/programs/program-risks.ts';
 
 /** Kinds of risk by severity, the most severe first. */
 const SEVERITY_ORDER = [
@@ -143,7 +143,7 @@ export function getAnswerRememberScope(
   risks: readonly CallRisk[],
 ): RememberScope {
   if (concealed !== 'none' || trace.some(({ stage }) => stage === 'breaker')) return 'never';
-  return risks.some(isLastingRisk) ? 'session' : 'always';
+  return risks.some(limitsApprovalToSession) ? 'session' : 'always';
 }
 
 /** Matches `curl … | sh`, `sh -c "$(curl …)"`, and a file that is downloaded and run in one line. */

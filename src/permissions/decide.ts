@@ -21,14 +21,14 @@ import { addWritePathFindings } from './sandbox-exceptions/write-paths.ts';
 
 /** Decides about a call: deny rules, breakers, ask rules, the mode, what allows it. Errors mean `ask`. */
 export function decide(facts: ToolFacts, policy: Policy, fs: PermissionFs): Decision {
-  return decideWithPaths(facts, policy, fs).decision;
+  return decideAndRecordPaths(facts, policy, fs).decision;
 }
 
 /** A decision with the real path of everything that was looked up for it, by its path as written. */
 export type DecisionWithPaths = { readonly decision: Decision; readonly realPaths: ReadonlyMap<string, string> };
 
 /** Decides about a call, and returns the paths that the decision is based on. */
-export function decideWithPaths(facts: ToolFacts, policy: Policy, fs: PermissionFs): DecisionWithPaths {
+export function decideAndRecordPaths(facts: ToolFacts, policy: Policy, fs: PermissionFs): DecisionWithPaths {
   const realPaths = new Map<string, string>();
   return { decision: decideRecorded(facts, policy, fs, realPaths), realPaths };
 }

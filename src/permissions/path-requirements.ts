@@ -8,7 +8,7 @@ import {
   isInWorkspace,
   type Requirement,
 } from './decision-context.ts';
-import { getAutoRunReason, getProcessReadReason, getProtectedWriteReason } from './paths/protected-paths.ts';
+import { getAutoRunReason, getProcessSecretFileReason, getProtectedWriteReason } from './paths/protected-paths.ts';
 import { getSecretPathReason } from './paths/secret-paths.ts';
 import type { ResolvedPath } from './resolve-path.ts';
 import { formatRule } from './rules/parse-rule.ts';
@@ -42,7 +42,7 @@ export function listPathBlockers(context: DecisionContext, use: PathUse): readon
       text: `${verb} ${formatPath(path)} ${effect} ${describeRule(rule)}.`,
     });
   }
-  const reason = use.use === 'read' ? getProcessReadReason(path) : getProtectedWriteReason(path, context.policy);
+  const reason = use.use === 'read' ? getProcessSecretFileReason(path) : getProtectedWriteReason(path, context.policy);
   if (reason !== undefined && findExactRule(context, use, 'trusted') === undefined) {
     steps.push({
       stage: 'breaker',

@@ -6,7 +6,7 @@ import type { CallRequest, GateVerdict } from '../contracts/tool.ts';
 import { omitUndefined } from '../lib/json.ts';
 import { type ApprovalDeps, decideWithInput, type PendingApproval, requestApproval } from './approval.ts';
 import { findCallConcealment, getAnswerRememberScope, listCallRisks } from './call-risks.ts';
-import { type DecisionWithPaths, decideWithPaths, denyIfUnattended } from './decide.ts';
+import { type DecisionWithPaths, decideAndRecordPaths, denyIfUnattended } from './decide.ts';
 import { type DeniedCall, formatDenialMessage, getCallDenial } from './denial-message.ts';
 
 /** The dependencies of a gate. */
@@ -93,7 +93,7 @@ type Judgement = Pick<PendingApproval, 'policy' | 'facts' | 'decision'> & Pick<D
 function judgeCall(request: CallRequest, hint: BeforeCall, deps: PermissionGateDeps): Judgement {
   const policy = deps.getPolicy(request.cwd);
   const facts = getRequestFacts(request, deps);
-  const { decision, realPaths } = decideWithPaths(facts, policy, deps.fs);
+  const { decision, realPaths } = decideAndRecordPaths(facts, policy, deps.fs);
   return { policy, facts, decision: applyHookHints(decision, hint), realPaths };
 }
 

@@ -109,7 +109,7 @@ function stripTrailingSlash(path: string): string {
 }
 
 /** Splits PATH into its real folders inside the workspace, and those outside as a new PATH. */
-export function splitPathVariable(
+export function splitPathByWorkspace(
   { searchPath, workspaceRoots, cwd, home }: Policy,
   fs: PermissionFs,
   cwds: readonly string[],

@@ -1,7 +1,7 @@
 /** The skills, agents and tools that can be called by name. */
 export type CapabilityCatalog = {
-  readonly skills: readonly PromptCatalogEntry[];
-  readonly agents: readonly PromptCatalogEntry[];
+  readonly skills: readonly SkillOrAgentEntry[];
+  readonly agents: readonly SkillOrAgentEntry[];
   readonly tools: readonly string[];
   readonly mcpInstructions: readonly { readonly server: string; readonly instructions: string }[];
 };
@@ -18,8 +18,8 @@ export function describePromptCatalogChanges(before: CapabilityCatalog, after: C
 
 function describeEntryChanges(
   kind: string,
-  before: readonly PromptCatalogEntry[],
-  after: readonly PromptCatalogEntry[],
+  before: readonly SkillOrAgentEntry[],
+  after: readonly SkillOrAgentEntry[],
 ): readonly string[] {
   const known = new Map(before.map((item) => [item.name, item.description]));
   const updated = after.filter((item) => known.get(item.name) !== item.description);
@@ -30,7 +30,7 @@ function describeEntryChanges(
   ];
 }
 
-function renderChangedEntry({ name, description }: PromptCatalogEntry): string {
+function renderChangedEntry({ name, description }: SkillOrAgentEntry): string {
   return description.trim() === ''
     ? `- ${name}`
     : `- ${name}: ${description.replace(/\s+/g, ' ').trim().slice(0, 250)}`;
@@ -66,14 +66,14 @@ export function quoteServerText(text: string): string {
 }
 
 /** A skill or agent that the model can call by name. */
-export type PromptCatalogEntry = { readonly name: string; readonly description: string };
+export type SkillOrAgentEntry = { readonly name: string; readonly description: string };
 
 const DESCRIPTION_CHARS = [250, 100, 40, 0];
 
 /** Renders names and descriptions within a budget: first shortens descriptions, then omits and counts names. */
 export function renderPromptCatalogEntries(
   title: string,
-  items: readonly PromptCatalogEntry[],
+  items: readonly SkillOrAgentEntry[],
   budgetChars: number,
 ): string {
   if (items.length === 0) return '';
@@ -92,7 +92,7 @@ export function renderPromptCatalogEntries(
   return `# ${title}\n${[...names, `- and ${sorted.length - names.length} more, not listed here`].join('\n')}`;
 }
 
-function renderEntry({ name, description }: PromptCatalogEntry, chars: number): string {
+function renderEntry({ name, description }: SkillOrAgentEntry, chars: number): string {
   const text = description.replace(/\s+/g, ' ').trim();
   if (chars === 0 || text === '') return `- ${name}`;
   return `- ${name}: ${text.length > chars ? `${text.slice(0, chars - 1).toWellFormed()}…` : text}`;

@@ -4,7 +4,7 @@ import { formatOneLine } from '../lib/text/format.ts';
 import { wrapInReminder } from '../lib/text/reminder.ts';
 import { type MemoryFile, renderMemoryFile } from './memory/render-memory.ts';
 import { type CapabilityCatalog, describePromptCatalogChanges } from './prompt-catalog.ts';
-import { type AnswerPreferences, describeAnswerChanges } from './system-prompt.ts';
+import { type AnswerPreferences, describeAnswerPreferenceChanges } from './system-prompt.ts';
 
 /** The sources of news for the model; each returns the current state. */
 export type ReminderSources = {
@@ -147,7 +147,7 @@ function collectFactNews(before: NewsState, current: ModelKnownFacts, planInstru
     ...(current.date === known.date ? [] : [`The date is now ${current.date}.`]),
     ...describeBranchChange(known.branch, current.branch),
     ...(current.mode === known.mode ? [] : [describePermissionMode(current.mode, planInstructions)]),
-    ...describeAnswerChanges(known.answering, current.answering ?? {}),
+    ...describeAnswerPreferenceChanges(known.answering, current.answering ?? {}),
     ...describePromptCatalogChanges(known.catalog, current.catalog),
   ];
   return { state: { ...state, facts: current }, news };

@@ -1,6 +1,6 @@
 import type { GitSnapshot } from '../contracts/git-snapshot.ts';
 import type { SystemPart } from '../contracts/model.ts';
-import { renderGitLines } from './system-prompt.ts';
+import { renderRepositoryState } from './system-prompt.ts';
 
 /** The instructions and environment the model knows, and the news for its next message. */
 export type SystemPromptState = {
@@ -58,7 +58,7 @@ export function createSystemPromptState(
 export function reduceSystemPromptState(state: SystemPromptState, event: SystemPromptEvent): SystemPromptState {
   switch (event.type) {
     case 'rendered': {
-      const moved = event.dynamicParts === 'move' ? event.parts.filter(isDynamicPromptPart) : [];
+      const moved = event.dynamicParts === 'move' ? event.parts.filter(isFolderDependentPromptPart) : [];
       return announceMovedParts({ ...state, moved, memoryText: getPromptPartText(event.parts, 'memory') });
     }
     case 'compared': {
@@ -95,7 +95,7 @@ export function shouldCompareSystemPrompt({ isResumed, isCompared }: SystemPromp
 }
 
 /** Returns whether a part of the system prompt depends on the current folder. */
-export function isDynamicPromptPart({ name }: SystemPart): boolean {
+export function isFolderDependentPromptPart({ name }: SystemPart): boolean {
   return name === 'environment' || name === 'memory';
 }
 
@@ -112,7 +112,7 @@ function announceMovedParts(state: SystemPromptState): SystemPromptState {
 function describeGitChange(system: readonly SystemPart[], git: GitSnapshot | undefined): readonly string[] {
   const before = getPromptPartText(system, 'environment');
   if (git === undefined || before === '') return [];
-  const current = renderGitLines(git).join('\n');
+  const current = renderRepositoryState(git).join('\n');
   return before.includes(current) ? [] : [`When this session was resumed, the repository was like this:\n${current}`];
 }
 

@@ -3,7 +3,7 @@ import type { SystemPart } from '../contracts/model.ts';
 import type { PermissionMode } from '../contracts/permission.ts';
 import { formatOneLine } from '../lib/text/format.ts';
 import { type MemoryFile, renderMemory } from './memory/render-memory.ts';
-import { type PromptCatalogEntry, quoteServerText, renderPromptCatalogEntries } from './prompt-catalog.ts';
+import { quoteServerText, renderPromptCatalogEntries, type SkillOrAgentEntry } from './prompt-catalog.ts';
 
 /** The input of the system prompt, already loaded. */
 export type SystemPromptInput = {
@@ -14,8 +14,8 @@ export type SystemPromptInput = {
   readonly outputStyle?: { readonly name: string; readonly text: string };
   readonly language?: string | undefined;
   readonly memory: readonly MemoryFile[];
-  readonly skills: readonly PromptCatalogEntry[];
-  readonly agents: readonly PromptCatalogEntry[];
+  readonly skills: readonly SkillOrAgentEntry[];
+  readonly agents: readonly SkillOrAgentEntry[];
   readonly environment: PromptEnvironment;
   readonly mcp: readonly { readonly server: string; readonly instructions: string }[];
 };
@@ -163,11 +163,11 @@ export type PromptEnvironment = {
   readonly git: GitSnapshot | UnreadRepository | undefined;
   /** Id of the model, and the date its knowledge ends. */
   readonly model?: { readonly id: string; readonly knowledge?: string | undefined };
-  readonly permissions?: PromptPermissions;
+  readonly permissions?: SystemPromptPermissions;
 };
 
 /** The permissions at the start of the session. */
-export type PromptPermissions = {
+export type SystemPromptPermissions = {
   readonly mode: PermissionMode;
   readonly sandbox: 'on' | 'off';
   /** Calls that run without a question in a run where nobody can be asked; absent: the user can be asked. */
@@ -197,7 +197,7 @@ function renderEnvironment(environment: PromptEnvironment): string {
 
 function renderRepository(git: PromptEnvironment['git']): readonly string[] {
   if (git === undefined) return ['Not a git repository'];
-  if (typeof git !== 'string') return renderGitLines(git);
+  if (typeof git !== 'string') return renderRepositoryState(git);
   return git === 'failed'
     ? ['Git repository; its state could not be read']
     : [
@@ -209,14 +209,14 @@ function renderModel({ id, knowledge }: NonNullable<PromptEnvironment['model']>)
   return `Model: ${formatOneLine(id)}${knowledge === undefined ? '' : `, knowledge until ${formatOneLine(knowledge)}`}`;
 }
 
-function renderPermissions({ mode, sandbox, unattended }: PromptPermissions): string {
+function renderPermissions({ mode, sandbox, unattended }: SystemPromptPermissions): string {
   const state = `Permission mode ${mode}, ${sandbox === 'on' ? 'commands run in a sandbox' : 'no sandbox'}`;
   if (unattended === undefined) return `${state}. The user can be asked.`;
   return `${state}. Nobody can be asked. Allowed: ${unattended.map(formatOneLine).join(', ')}. Other calls are refused: do without them and say so.`;
 }
 
 /** Renders the state of a repository as lines. */
-export function renderGitLines({ branch, operation, changes, commits }: GitSnapshot): readonly string[] {
+export function renderRepositoryState({ branch, operation, changes, commits }: GitSnapshot): readonly string[] {
   const hidden = changes.length - MAX_CHANGES;
   const notes = [
     ...(branch === undefined ? ['detached HEAD'] : []),
@@ -251,7 +251,7 @@ function renderLanguageInstruction(language: string): string {
 }
 
 /** Describes changed preferences to the model. Without earlier preferences on record, an unchanged style is assumed. */
-export function describeAnswerChanges(
+export function describeAnswerPreferenceChanges(
   before: AnswerPreferences | undefined,
   now: AnswerPreferences,
 ): readonly string[] {

@@ -1,7 +1,7 @@
 import { createSandboxCacheVariables } from './caches.ts';
 import { listCredentialPaths } from './credentials.ts';
 import { isMountable, type SandboxPlan } from './plan.ts';
-import { buildBwrapProtectionArgs, listPinnedFolders } from './protected-paths.ts';
+import { buildBwrapProtectionArgs, listUnmovableFolders } from './protected-paths.ts';
 
 /** Builds the bubblewrap arguments that go before a command. Later mounts cover earlier ones. */
 export function buildBwrapArgs(program: string, plan: SandboxPlan): readonly string[] {
@@ -33,7 +33,7 @@ export function buildBwrapArgs(program: string, plan: SandboxPlan): readonly str
     ...plan.homePaths.hidden.flatMap(hide),
     ...plan.homePaths.opened.flatMap((path) => ['--ro-bind', path, path]),
     ...[...roots, ...plan.allowWrite].filter((path) => isMountable(getPathKind(path))).flatMap(bind),
-    ...listPinnedFolders(plan).flatMap(bind),
+    ...listUnmovableFolders(plan).flatMap(bind),
     ...buildBwrapProtectionArgs(plan),
     // Hidden last, so that no writable mount uncovers them.
     ...hide(plan.ouroHome),

@@ -9,7 +9,7 @@ import { isPathInside } from '../permissions/resolve-path.ts';
 import { createPathRuleTest, listRuleGlobs } from '../permissions/rules/path-rules.ts';
 import { getRuleFamily } from '../permissions/rules/rule-families.ts';
 import { isSecretVariable } from './credentials.ts';
-import { findGitConfigPaths, findLinkedWorktree, type GitConfigPaths } from './git-paths.ts';
+import { findLinkedWorktree, findPathsInGitConfig, type GitConfigPaths } from './git-paths.ts';
 import { listHiddenHomePaths } from './home-paths.ts';
 import { getPathKind, listForbiddenSockets, resolveAllLinks, resolveFuturePath } from './host-paths.ts';
 import type { SandboxPlan } from './plan.ts';
@@ -48,7 +48,7 @@ export function createSandboxPlanner(
   const toAbsolute = (path: string) => expandHomePath(path, environment.home, cwd);
 
   function collectGitConfigPaths(gitDirs: readonly string[]): GitConfigPaths {
-    const paths = gitDirs.map((gitDir) => findGitConfigPaths(gitDir, environment.home));
+    const paths = gitDirs.map((gitDir) => findPathsInGitConfig(gitDir, environment.home));
     return { folders: paths.flatMap(({ folders }) => folders), files: paths.flatMap(({ files }) => files) };
   }
 

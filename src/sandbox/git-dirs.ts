@@ -72,14 +72,14 @@ function acceptsCommonDir(gitDir: string): boolean {
 }
 
 /** The state of git folders before a command, which the command must not extend. */
-export type GitDirState = { readonly links: ReadonlySet<string>; readonly steps: ReadonlySet<string> };
+export type GitDirSnapshot = { readonly links: ReadonlySet<string>; readonly steps: ReadonlySet<string> };
 
 /** Files with the steps of an unfinished rebase or cherry-pick; git runs their `exec` lines when it goes on. */
 const STEP_FILES = ['rebase-merge/git-rebase-todo', 'rebase-merge/git-rebase-todo.backup', 'sequencer/todo'];
 const EXEC_STEP = /^\s*(?:x|exec)\s/;
 
 /** Returns the links in git folders, and the steps of their unfinished rebases that run a program. */
-export function readGitDirState(gitDirs: readonly string[]): GitDirState {
+export function readGitDirState(gitDirs: readonly string[]): GitDirSnapshot {
   return {
     links: new Set(gitDirs.flatMap(findLinks)),
     steps: new Set(gitDirs.flatMap((gitDir) => readStepFiles(gitDir).flatMap(({ lines }) => lines.filter(isExecStep)))),
@@ -90,7 +90,7 @@ export function readGitDirState(gitDirs: readonly string[]): GitDirState {
  * Undoes what a command could have left for git outside of the sandbox: links, through which git would write other
  * files, and steps of a rebase that run a program.
  */
-export function repairGitDirs(gitDirs: readonly string[], before: GitDirState): void {
+export function repairGitDirs(gitDirs: readonly string[], before: GitDirSnapshot): void {
   for (const gitDir of gitDirs) {
     for (const path of findLinks(gitDir)) if (!before.links.has(path)) rmSync(path, { force: true });
     for (const { path, lines } of readStepFiles(gitDir)) {

@@ -11,7 +11,7 @@ export type GitConfigPaths = { readonly folders: readonly string[]; readonly fil
 const MAX_FILES = 20;
 
 /** Finds the paths that the config of a git folder names, anywhere on the disk. `~` means the given home folder. */
-export function findGitConfigPaths(gitDir: string, home: string): GitConfigPaths {
+export function findPathsInGitConfig(gitDir: string, home: string): GitConfigPaths {
   const workTree = dirname(gitDir);
   const pending = [join(gitDir, 'config'), join(gitDir, 'config.worktree')];
   const folders = new Set<string>();

@@ -105,7 +105,7 @@ export function listProtectedLinks(plan: SandboxPlan): readonly string[] {
 }
 
 /** Lists the placeholders directly in a root: missing files, and empty ones that another process created. */
-export function listPlaceholderNames(root: string, plan: SandboxPlan): readonly string[] {
+export function listPlaceholderFileNames(root: string, plan: SandboxPlan): readonly string[] {
   return PROTECTED_IN_PROJECT.files.filter((name) => {
     const path = `${root}/${name}`;
     return plan.getPathKind(path) === 'missing' || statSync(path, { throwIfNoEntry: false })?.size === 0;
@@ -132,7 +132,7 @@ function listMounts(plan: SandboxPlan): readonly string[] {
  * Lists the parent folders of protected paths that must be bound to themselves, so that a command cannot move them away
  * and create others in their place.
  */
-export function listPinnedFolders(plan: SandboxPlan): readonly string[] {
+export function listUnmovableFolders(plan: SandboxPlan): readonly string[] {
   const writable = [...plan.roots, ...plan.allowWrite];
   const protectedPaths = listProtectedPaths(plan).flatMap(({ path, mount }) =>
     mount === 'if-there' && !isMountable(plan.getPathKind(path)) ? [] : [path],

@@ -16,11 +16,11 @@ import {
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { getProcessStartTime } from '../lib/processes/process-info.ts';
-import { type GitDirState, listGitDirs, readGitDirState, repairGitDirs } from './git-dirs.ts';
+import { type GitDirSnapshot, listGitDirs, readGitDirState, repairGitDirs } from './git-dirs.ts';
 import type { SandboxPlan } from './plan.ts';
 import {
   listMissingProtectedPaths,
-  listPlaceholderNames,
+  listPlaceholderFileNames,
   listProtectedLinks,
   listProtectedPaths,
   listStrayGitFiles,
@@ -56,7 +56,7 @@ export function createSandboxPlaceholders(folder: string, name: string) {
   const strayPaths = new Set<string>();
   const links = new Map<string, string>();
   /** State of git folders before the first running command. */
-  const gitDirStates = new Map<string, GitDirState>();
+  const gitDirStates = new Map<string, GitDirSnapshot>();
 
   function saveClaim(next: Claim): void {
     claim = next;
@@ -117,7 +117,7 @@ export function createSandboxPlaceholders(folder: string, name: string) {
 /** Writes the ignore list of a repository with the placeholders of the root added. */
 function writeIgnoreFile({ root, path, source }: SandboxPlan['ignoreFiles'][number], plan: SandboxPlan): void {
   const own = existsSync(path) ? readFileSync(path, 'utf8') : '';
-  const names = listPlaceholderNames(root, plan).map((name) => `/${name}\n`);
+  const names = listPlaceholderFileNames(root, plan).map((name) => `/${name}\n`);
   mkdirSync(dirname(source), { recursive: true, mode: 0o700 });
   writeFileSync(source, `${own.replace(/\n?$/, '\n')}${names.join('')}`, { mode: 0o600 });
 }

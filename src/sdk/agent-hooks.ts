@@ -1,7 +1,7 @@
 import { HOOK_EVENTS, type Hook, type HookConfig, type HookEvent, type LoopHooks } from '../contracts/hook.ts';
 import type { JsonObject } from '../contracts/json.ts';
 import { createHooks, type Hooks } from '../hooks/create-hooks.ts';
-import { createHookRunners } from '../hooks/hook-runners.ts';
+import { createHookProcessRunners } from '../hooks/hook-runners.ts';
 import { createLoopHooks } from '../hooks/loop-hooks.ts';
 import { matchesRule } from '../permissions/decide.ts';
 import { diskFs } from '../permissions/permission-fs.ts';
@@ -45,7 +45,7 @@ export function createAgentHooks(settings: HookSettings): AgentHooks {
   const allHooks = Object.entries(settings.hooks).flatMap(([event, groups]) => createEventHooks(event, groups ?? []));
   const getToolFacts = createFactsLookup([]);
   const hooks = createHooks({
-    ...createHookRunners({
+    ...createHookProcessRunners({
       cwd,
       getVariables: () => variables ?? getProcessVariables(),
       getTimeoutMs: () => timeoutMs,

@@ -3,7 +3,7 @@ import type { JsonObject } from '../contracts/json.ts';
 import type { ToolTraits } from '../contracts/permission.ts';
 import type { CallContext, Tool, ToolOutcome } from '../contracts/tool.ts';
 import { buildTool as buildCheckedTool, type ToolDefinitionBase as CheckedToolParts } from '../tools/build-tool.ts';
-import { createFunctionSchema, parseSdkArgument } from './parse-sdk-argument.ts';
+import { createCallbackSchema, parseSdkArgument } from './parse-sdk-argument.ts';
 import { type ToolResult, toToolOutcome } from './tool-result.ts';
 import { convertZod3Schema, isZod3Schema } from './zod3-schema.ts';
 
@@ -121,9 +121,9 @@ const nameSchema = z
   .string('a tool needs a name')
   .regex(/^[a-zA-Z0-9_-]{1,64}$/, 'a tool name has 1 to 64 letters, digits, _ and -');
 
-const flagSchema = z.union([z.boolean(), createFunctionSchema<(input: JsonObject) => boolean>()]);
-const promptSchema = z.union([z.string(), createFunctionSchema<() => string>()], 'must be a text for the model');
-const callSchema = createFunctionSchema<(input: JsonObject, context: CallContext) => unknown>();
+const flagSchema = z.union([z.boolean(), createCallbackSchema<(input: JsonObject) => boolean>()]);
+const promptSchema = z.union([z.string(), createCallbackSchema<() => string>()], 'must be a text for the model');
+const callSchema = createCallbackSchema<(input: JsonObject, context: CallContext) => unknown>();
 
 const partsSchema = z.object({
   aliases: z.array(z.string()).optional(),
@@ -131,9 +131,9 @@ const partsSchema = z.object({
   deferred: z.boolean().optional(),
   isReadOnly: flagSchema.optional(),
   isConcurrencySafe: flagSchema.optional(),
-  prepareArguments: createFunctionSchema<(input: JsonObject) => JsonObject>().optional(),
-  title: z.union([z.string(), createFunctionSchema<(input: JsonObject) => string>()]).optional(),
-  facts: createFunctionSchema<NonNullable<ToolTraits['facts']>>().optional(),
+  prepareArguments: createCallbackSchema<(input: JsonObject) => JsonObject>().optional(),
+  title: z.union([z.string(), createCallbackSchema<(input: JsonObject) => string>()]).optional(),
+  facts: createCallbackSchema<NonNullable<ToolTraits['facts']>>().optional(),
   mainInput: z.string().optional(),
   result: z.enum(['repeatable', 'once']).optional(),
   subAgents: z.enum(['none', 'parents']).optional(),
@@ -159,9 +159,9 @@ const definitionSchema = z.strictObject({
     .custom<JsonObject>((value) => typeof value === 'object' && value !== null, 'must be an object')
     .optional(),
   requiresApproval: z
-    .union([z.boolean(), z.string(), createFunctionSchema<(input: JsonObject) => boolean | string>()])
+    .union([z.boolean(), z.string(), createCallbackSchema<(input: JsonObject) => boolean | string>()])
     .optional(),
-  undo: createFunctionSchema<(input: JsonObject, outcome: ToolOutcome, context: CallContext) => unknown>().optional(),
+  undo: createCallbackSchema<(input: JsonObject, outcome: ToolOutcome, context: CallContext) => unknown>().optional(),
   type: z.enum(['function', 'custom']).optional(),
 });
 

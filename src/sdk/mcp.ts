@@ -7,7 +7,7 @@ import { z } from 'zod';
 import type { Tool } from '../contracts/tool.ts';
 import { hashMcpServerLaunch, type McpServerLaunch } from '../mcp/configured-mcp-server.ts';
 import { createMcpHub } from '../mcp/hub.ts';
-import { createFunctionSchema, parseSdkArgument } from './parse-sdk-argument.ts';
+import { createCallbackSchema, parseSdkArgument } from './parse-sdk-argument.ts';
 import { getProcessVariables, VERSION } from './runtime.ts';
 
 /** The configuration of one server, as in an `.mcp.json` file. */
@@ -55,7 +55,7 @@ const settingsSchema = z.strictObject({
   servers: z.record(z.string(), entrySchema),
   cwd: z.string().optional(),
   variables: z.record(z.string(), z.string()).optional(),
-  onNotice: createFunctionSchema<() => unknown>().optional(),
+  onNotice: createCallbackSchema<() => unknown>().optional(),
   home: z.string().optional(),
 });
 

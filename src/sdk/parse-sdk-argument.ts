@@ -36,6 +36,6 @@ function findSimilarName(name: string, known: readonly string[]): string | undef
 }
 
 /** Schema of a function. */
-export function createFunctionSchema<Callback>(): z.ZodCustom<Callback, Callback> {
+export function createCallbackSchema<Callback>(): z.ZodCustom<Callback, Callback> {
   return z.custom<Callback>((value) => typeof value === 'function', 'must be a function');
 }

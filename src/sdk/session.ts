@@ -12,7 +12,7 @@ import { rebuildSession } from '../session/records/rebuild-session.ts';
 import { openTranscript } from '../session/records/session-transcript.ts';
 import { createReplyJournal, readUnfinishedReplyText, restoreInterruptedReply } from '../session/reply-journal.ts';
 import { forkSession, readSessionForResume } from '../session/store/manage-sessions.ts';
-import { createFunctionSchema, parseSdkArgument } from './parse-sdk-argument.ts';
+import { createCallbackSchema, parseSdkArgument } from './parse-sdk-argument.ts';
 import { VERSION } from './runtime.ts';
 
 export type { Message } from '../contracts/message.ts';
@@ -53,7 +53,7 @@ const locationSchema = z.strictObject({
   dir: z.string('must be the path of a folder').min(1, 'must be the path of a folder'),
   sessionId: z.string('must be a text').exactOptional(),
   cwd: z.string().exactOptional(),
-  onNotice: createFunctionSchema<NonNullable<SessionLocation['onNotice']>>().exactOptional(),
+  onNotice: createCallbackSchema<NonNullable<SessionLocation['onNotice']>>().exactOptional(),
 });
 
 /** Opens or creates a session. Rejects if it is open already, here or in another process. */

@@ -12,10 +12,10 @@ import { formatBytes } from '../lib/text/format.ts';
 import { getProjectDir, getTranscriptPath, getWorktreesFolder } from './paths.ts';
 import { decodeSessionState, NEW_SESSION_STATE, type ResumedSessionState } from './persisted-state.ts';
 import { findSessionLockHolder, lockSession, type SessionLock } from './process-locks.ts';
-import { readUnsavedLines } from './records/append-file.ts';
+import { readUnsavedSessionLines } from './records/append-file.ts';
 import { completeDanglingCalls, type RebuiltSession, rebuildSession } from './records/rebuild-session.ts';
 import { readUnfinishedReplyText, restoreInterruptedReply } from './reply-journal.ts';
-import { listRefusals, listTasksEndedWithRun, type RecordedRefusal } from './resume/earlier-run.ts';
+import { listRecordedDenials, listTasksEndedWithRun, type RecordedDenial } from './resume/earlier-run.ts';
 import { buildPastEvents } from './resume/past-events.ts';
 import { truncateForResume } from './resume/truncate-for-resume.ts';
 import {
@@ -45,7 +45,7 @@ export type OpenedSession = {
   /** News for the model about the end of the last run. */
   readonly news: readonly string[];
   /** Calls that were denied in earlier runs. */
-  readonly refusals: readonly RecordedRefusal[];
+  readonly refusals: readonly RecordedDenial[];
   readonly stored: ResumedSessionState;
   /** The last turns as events, for display. */
   readonly past: readonly PastRunEvent[];
@@ -124,7 +124,7 @@ async function resume(
       ? { ok: true as const, id: wanted.id ?? (wanted.fork === 'fork' ? randomUUID() : summary.id), path: summary.path }
       : await lockOrFork(summary, wanted);
   if (!location.ok) return location;
-  const unsaved = readUnsavedLines(summary.id);
+  const unsaved = readUnsavedSessionLines(summary.id);
   const read = await readSessionForResume(location.path, unsaved);
   const interrupted = restoreInterruptedReply(
     read.records,
@@ -170,7 +170,7 @@ async function resume(
       ...describeDamage(read),
       ...describeNewerVersion(read),
     ],
-    refusals: listRefusals(read.records),
+    refusals: listRecordedDenials(read.records),
     stored: decodeSessionState(rebuilt),
     past: buildPastEvents(cut.messages, interrupted?.records ?? read.records, TURNS_SHOWN),
   };

@@ -28,13 +28,13 @@ export const getSubAgentPath = (folder: string, agentId: string) =>
   join(folder, 'subagents', `${checkId(`agent-${agentId}`)}.jsonl`);
 
 /** Returns the file that names the last prompted session of a directory; file times fail after a clock change. */
-export const getLastPromptedPath = (dir: string) => join(dir, 'last-heard');
+export const getLastPromptedSessionFile = (dir: string) => join(dir, 'last-heard');
 
 /** Returns the folder in which every process records the writes it has not finished. */
 export const getUnfinishedWritesDir = (ouroHome: string) => join(ouroHome, 'unfinished');
 
 /** Returns the folder in which every process announces to the others what its tools write. */
-export const getSharedWritesDir = (ouroHome: string) => join(ouroHome, 'present', 'writes');
+export const getCrossProcessWritesDir = (ouroHome: string) => join(ouroHome, 'present', 'writes');
 
 /** An id that becomes a path has to be one plain name on every file system. */
 const MAX_ID_BYTES = 200;

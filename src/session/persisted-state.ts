@@ -7,7 +7,7 @@ import type { CheckpointEntry, SessionRecordBody, SessionWorkTotals } from '../c
 import { copyAsJson } from '../lib/json.ts';
 import type { RebuiltSession } from './records/rebuild-session.ts';
 import { decodeSessionSettings, type SessionSettings, toRecordedSettingNames } from './records/session-settings.ts';
-import { parseRequestHead, type RecordedRequestHead, type RequestHead } from './request-head.ts';
+import { parseRecordedRequestHead, type RecordedRequestHead, type RequestHead } from './request-head.ts';
 
 /** Everything a resume restores besides the messages. */
 export type ResumedSessionState = SessionSettings & {
@@ -93,7 +93,7 @@ export function findPreviousRequestHead(
     return { sent: undefined, notice };
   }
   if (flags !== encodePromptFlags(options)) return { sent: undefined, notice: undefined };
-  return { sent: { ...parseRequestHead(requestHead), announced, instructions }, notice: undefined };
+  return { sent: { ...parseRecordedRequestHead(requestHead), announced, instructions }, notice: undefined };
 }
 
 /** Creates the holder of the session values that may change during a run; listeners get every change. */

@@ -48,7 +48,7 @@ function isHead({ system, tools }: Pick<RecordedRequestHead, 'system' | 'tools'>
 }
 
 /** Parses a recorded head; serialising it again gives the same bytes. */
-export function parseRequestHead({ system, tools }: RecordedRequestHead): RequestHead {
+export function parseRecordedRequestHead({ system, tools }: RecordedRequestHead): RequestHead {
   return { system: JSON.parse(system), tools: JSON.parse(tools) };
 }
 

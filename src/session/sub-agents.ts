@@ -200,7 +200,7 @@ function isSystemRecord(record: SessionRecord): record is SystemRecord {
 }
 
 /** Reads the messages of a sub-agent, and those queued for it and not yet delivered. */
-export async function readSubAgent(
+export async function readSubAgentMessages(
   folder: string,
   id: string,
 ): Promise<{ readonly messages: readonly Message[]; readonly queued: readonly QueuedMessage[] }> {

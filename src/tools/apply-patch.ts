@@ -3,13 +3,13 @@ import { z } from 'zod';
 import type { JsonObject, JsonValue } from '../contracts/json.ts';
 import { type CallStep, type Tool, ToolFailure } from '../contracts/tool.ts';
 import { bashTraits } from './bash/bash.ts';
-import { quoteWord } from './bash/bash-aliases.ts';
+import { quoteWord } from './bash/bash-call-forms.ts';
 import { buildTool } from './build-tool.ts';
 import { editTraits } from './edit/edit.ts';
 import { multiEditTraits } from './edit/multi-edit.ts';
 import { type FileChangeDeps, prepareFileRollback } from './files/change-file.ts';
 
-import { type BuiltInToolTraits, type ConditionalToolName, defineToolTraits } from './input/call-forms.ts';
+import { type ArgumentDependentToolName, type BuiltInToolTraits, defineToolTraits } from './input/call-forms.ts';
 import { parseJsonText } from './input/coerce-input.ts';
 import { resolveToolPath } from './tool-facts.ts';
 import { writeTraits } from './write.ts';
@@ -106,7 +106,7 @@ function toMove(from: string, to: string | undefined): readonly CallStep[] {
 }
 
 /** A shell command that starts with `apply_patch` is a patch. */
-function listShellNames(): readonly ConditionalToolName[] {
+function listShellNames(): readonly ArgumentDependentToolName[] {
   const when = (input: JsonObject) =>
     [input.command, input.cmd, input.script].some((value) => value !== undefined && isPatchCommand(value));
   const { name, forms } = bashTraits;

@@ -7,7 +7,7 @@ import type { CallContext, CallStep, PreconditionContext, StepGuard, Tool, ToolO
 import { getErrorMessage } from '../lib/errors.ts';
 import { copyAsJson } from '../lib/json.ts';
 import { memoizeByObject } from '../lib/memoize.ts';
-import { type AcceptedCallForms, matchToolCallName } from './input/call-forms.ts';
+import { type ForeignToolCallForms, matchCallToToolNames } from './input/call-forms.ts';
 import { checkInput, parseJsonText } from './input/coerce-input.ts';
 import { explainInputIssues } from './input/explain-input.ts';
 import { type NormalizedArguments, normalizeArguments } from './input/normalize-arguments.ts';
@@ -32,7 +32,7 @@ export type ToolDefinitionBase<Input extends JsonObject> = ToolTraits & {
   readonly deferred?: boolean;
   readonly isHidden?: boolean;
   /** Forms of calls that are accepted besides those of the schema. */
-  readonly forms?: AcceptedCallForms;
+  readonly forms?: ForeignToolCallForms;
   /** Arguments that are accepted, but not described to the model at present. */
   readonly listHiddenArguments?: () => readonly string[];
   readonly source?: Tool['source'];
@@ -82,7 +82,7 @@ export function buildTool(definition: ToolDefinition<z.ZodType<JsonObject>> | Js
     ...(forms === undefined
       ? {}
       : {
-          answersTo: (written, input) => matchToolCallName(names, written, input),
+          answersTo: (written, input) => matchCallToToolNames(names, written, input),
         }),
     prepare(given) {
       const input = typeof given === 'string' ? parseJsonText(given) : given;

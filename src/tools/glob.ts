@@ -7,11 +7,11 @@ import { hasTooManyWildcards, MAX_WILDCARDS } from '../lib/patterns/glob.ts';
 import { formatCount } from '../lib/text/format.ts';
 import { buildTool } from './build-tool.ts';
 import {
+  acceptOnlyArgumentValues,
   type BuiltInToolTraits,
   defineToolTraits,
   FOLDER_PATH_SYNONYMS,
   joinGlobAlternatives,
-  requireArgumentValue,
 } from './input/call-forms.ts';
 import { compileGlob } from './search/globs.ts';
 import {
@@ -54,11 +54,11 @@ export const globTraits: BuiltInToolTraits = defineToolTraits({
       // A search by name finds parts of names.
       query: (query) => ({ set: { pattern: /[*?[{/]/.test(String(query)) ? query : `*${String(query)}*` } }),
       pattern: (pattern) => ({ set: { pattern: Array.isArray(pattern) ? joinGlobAlternatives(pattern) : pattern } }),
-      respect_git_ignore: requireArgumentValue(
+      respect_git_ignore: acceptOnlyArgumentValues(
         'Glob leaves out what .gitignore names. Use Bash (find) to see it.',
         true,
       ),
-      no_ignore: requireArgumentValue('Glob leaves out what .gitignore names. Use Bash (find) to see it.', false),
+      no_ignore: acceptOnlyArgumentValues('Glob leaves out what .gitignore names. Use Bash (find) to see it.', false),
     },
     ignored: ['case_sensitive', 'limit', 'head_limit', 'max_results', 'explanation', 'sort', 'recursive', 'type'],
   },

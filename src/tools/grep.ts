@@ -18,10 +18,10 @@ import {
   createSearchCollector,
   describeExcludedMounts,
   InvalidPattern,
+  parseSortedFileList,
   resolveSearchRoot,
   type SearchDeps,
   sortMatchCounts,
-  sortMatchedFiles,
   sortMatchLines,
   type TextQuery,
 } from './search/search-backend.ts';
@@ -242,7 +242,7 @@ function formatLines(mode: TextQuery['mode'], { text, prefix, isOneFile }: Found
       return { lines, summary: formatCount(lines.length, 'line') };
     }
     case 'files_with_matches': {
-      const lines = sortMatchedFiles(text, prefix);
+      const lines = parseSortedFileList(text, prefix);
       return { lines, summary: formatCount(lines.length, 'file') };
     }
     case 'count': {

@@ -5,7 +5,7 @@ import { getErrorMessage } from '../lib/errors.ts';
 import { formatCount } from '../lib/text/format.ts';
 import { buildTool } from './build-tool.ts';
 import { editTraits } from './edit/edit.ts';
-import { applyLineChanges, type LineChanges, lineChangesSchema } from './edit/line-changes.ts';
+import { applyFileLineEdits, type FileLineEdits, fileLineEditsSchema } from './edit/file-line-edits.ts';
 import type { FileChangeDeps } from './files/change-file.ts';
 import { type BuiltInToolTraits, defineToolTraits, FILE_PATH_SYNONYMS } from './input/call-forms.ts';
 import { createPathToolFacts, resolveToolPath } from './tool-facts.ts';
@@ -32,7 +32,7 @@ const input = z.strictObject({
   character: z.int().positive().default(1).describe('Column of the name, from 1'),
   query: z.string().default('').describe('For workspaceSymbol: the name, or part of it'),
   new_name: z.string().default('').describe('For rename'),
-  changed_files: z.array(lineChangesSchema).optional(),
+  changed_files: z.array(fileLineEditsSchema).optional(),
 });
 
 type LspInput = z.output<typeof input>;
@@ -66,8 +66,8 @@ export const lspTraits: BuiltInToolTraits = defineToolTraits({
   },
 });
 
-function parseChanges({ changed_files }: JsonObject): readonly LineChanges[] {
-  return z.array(lineChangesSchema).safeParse(changed_files).data ?? [];
+function parseChanges({ changed_files }: JsonObject): readonly FileLineEdits[] {
+  return z.array(fileLineEditsSchema).safeParse(changed_files).data ?? [];
 }
 
 const TIMEOUT_MS = 30_000;
@@ -78,7 +78,7 @@ export type LspDeps = {
   readonly findRenameChanges: (
     request: Position & { readonly newName: string },
     signal: AbortSignal,
-  ) => Promise<readonly LineChanges[]>;
+  ) => Promise<readonly FileLineEdits[]>;
   readonly files: FileChangeDeps;
 };
 
@@ -120,7 +120,7 @@ export function createLspTool({ lookUp, findRenameChanges, files }: LspDeps): To
     },
     async call(call, { cwd, signal }: CallContext) {
       const { operation, query, changed_files: changes = [] } = call;
-      if (operation === RENAME) return applyLineChanges(changes, files, signal);
+      if (operation === RENAME) return applyFileLineEdits(changes, files, signal);
       return ask({ operation, query, ...resolvePosition(call, cwd) }, signal);
     },
   });

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Todo } from '../contracts/display.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../contracts/json.ts';
 import { buildTool } from './build-tool.ts';
-import { type BuiltInToolTraits, defineToolTraits, requireArgumentValue } from './input/call-forms.ts';
+import { acceptOnlyArgumentValues, type BuiltInToolTraits, defineToolTraits } from './input/call-forms.ts';
 import type { AcceptedArgumentForms, ForeignArgumentConverter } from './input/normalize-arguments.ts';
 import { getSessionOnlyFacts } from './tool-facts.ts';
 
@@ -61,11 +61,11 @@ export const todoWriteTraits: BuiltInToolTraits = defineToolTraits({
     names: ['update_plan', 'write_todos', 'todo', 'todo_list', 'manage_todo_list', 'set_todos', 'update_todo_list'],
     synonyms: { todos: ['plan', 'tasks', 'items', 'todo_list', 'list', 'steps'] },
     conversions: {
-      merge: requireArgumentValue(
+      merge: acceptOnlyArgumentValues(
         'TodoWrite replaces the list. Send all tasks, also those that did not change.',
         false,
       ),
-      operation: requireArgumentValue(
+      operation: acceptOnlyArgumentValues(
         'TodoWrite only writes the list; the last one you sent is what there is.',
         'write',
       ),

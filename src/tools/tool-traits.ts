@@ -11,7 +11,7 @@ import { multiEditTraits } from './edit/multi-edit.ts';
 import { notebookEditTraits } from './edit/notebook-edit.ts';
 import { globTraits } from './glob.ts';
 import { grepTraits } from './grep.ts';
-import { type AcceptedCallForms, matchToolCallName } from './input/call-forms.ts';
+import { type ForeignToolCallForms, matchCallToToolNames } from './input/call-forms.ts';
 import { lspTraits } from './lsp.ts';
 import { listMcpResourcesTraits, readMcpResourceTraits } from './mcp-resources.ts';
 import { enterPlanModeTraits, exitPlanModeTraits } from './plan-mode.ts';
@@ -27,7 +27,7 @@ import { webSearchTraits } from './web-search/web-search.ts';
 import { writeTraits } from './write.ts';
 
 /** The tool traits of all built-in tools. */
-export const TOOL_TRAITS: readonly (ToolTraits & { readonly forms?: AcceptedCallForms })[] = [
+export const TOOL_TRAITS: readonly (ToolTraits & { readonly forms?: ForeignToolCallForms })[] = [
   applyPatchTraits,
   askUserQuestionTraits,
   bashTraits,
@@ -60,7 +60,7 @@ export const TOOL_TRAITS: readonly (ToolTraits & { readonly forms?: AcceptedCall
 export const findBuiltInToolTraits: ToolTraitsLookup = (requestedName) =>
   TOOL_TRAITS.find(({ name, aliases = [] }) => name === requestedName || aliases.includes(requestedName)) ??
   TOOL_TRAITS.find(
-    ({ name, forms }) => matchToolCallName([name, ...(forms?.names ?? [])], requestedName, null) === 'name',
+    ({ name, forms }) => matchCallToToolNames([name, ...(forms?.names ?? [])], requestedName, null) === 'name',
   );
 
 /** Returns what a call of a built-in tool would touch. */

@@ -6,15 +6,15 @@ import { formatCount } from '../lib/text/format.ts';
 import { detectLineEnding, splitLines } from '../lib/text/lines.ts';
 import { buildTool } from './build-tool.ts';
 import { describeNewSyntaxError } from './edit/check-syntax.ts';
-import { describeToolFailure } from './edit/edit-file.ts';
+import { catchToolFailureMessage } from './edit/edit-file.ts';
 import { type FileChangeDeps, isExistingPath, readFileToReplace, writeAndRecordFile } from './files/change-file.ts';
-import { diffFile, getOriginalForHosts } from './files/diff-file.ts';
+import { diffFile, getOldTextForHosts } from './files/diff-file.ts';
 import {
+  acceptOnlyArgumentValues,
   type BuiltInToolTraits,
   defineToolTraits,
   FILE_PATH_SYNONYMS,
   listTextEditorCallForms,
-  requireArgumentValue,
 } from './input/call-forms.ts';
 import { createPathToolFacts, resolveToolPath } from './tool-facts.ts';
 
@@ -48,8 +48,8 @@ export const writeTraits: BuiltInToolTraits = defineToolTraits({
               note: 'content was an object and was written as JSON.',
             }
           : { set: { content } },
-      command: requireArgumentValue('Write only writes whole files.', 'create', 'write'),
-      append: requireArgumentValue('Write replaces the whole file. To append, use Edit on its last lines.', false),
+      command: acceptOnlyArgumentValues('Write only writes whole files.', 'create', 'write'),
+      append: acceptOnlyArgumentValues('Write replaces the whole file. To append, use Edit on its last lines.', false),
     },
     ignored: ['overwrite', 'create_dirs', 'encoding', 'explanation', 'line_count'],
   },
@@ -66,7 +66,7 @@ export function createWriteTool(deps: FileChangeDeps): Tool {
     title: ({ file_path }) => `Write ${file_path}`,
     async checkPreconditions({ file_path }, { cwd, signal }) {
       const file = resolveToolPath(file_path, { cwd, home: deps.home });
-      return (await isExistingPath(file)) ? describeToolFailure(readFileToReplace(file, deps, signal)) : undefined;
+      return (await isExistingPath(file)) ? catchToolFailureMessage(readFileToReplace(file, deps, signal)) : undefined;
     },
     async call({ file_path, content }, { cwd, signal }) {
       const file = resolveToolPath(file_path, { cwd, home: deps.home });
@@ -87,7 +87,7 @@ export function createWriteTool(deps: FileChangeDeps): Tool {
           filePath: file,
           content,
           structuredPatch: change.structuredPatch,
-          originalFile: getOriginalForHosts(original),
+          originalFile: getOldTextForHosts(original),
         },
       };
     },

@@ -26,7 +26,7 @@ import {
   type FirstFrameHold,
   getTerminalAnswerTimeoutMs,
   holdFirstFrame,
-} from './terminal/await-background.ts';
+} from './terminal/await-background-color.ts';
 import { createFrameScheduler } from './terminal/frame-scheduler.ts';
 import type { TerminalOutput } from './terminal/screen-frame-writer.ts';
 import type { ScreenOptions } from './terminal/screen-options.ts';
@@ -38,7 +38,7 @@ import { applyDraftEditorAction } from './widgets/composer/draft-editor-actions.
 import { INITIAL_VIM_STATE } from './widgets/composer/vim.ts';
 import type { HistoryItem } from './widgets/history/history-item.ts';
 import { createResumedHistory } from './widgets/history/resumed-history.ts';
-import { noteResize } from './widgets/permission-dialog/reduce-dialog.ts';
+import { pauseDialogKeysAfterResize } from './widgets/permission-dialog/reduce-dialog.ts';
 
 /** The two sides of a terminal. */
 export type ScreenTerminal = { readonly out: TerminalOutput; readonly in: TerminalInput };
@@ -83,7 +83,7 @@ export function openScreen(conversation: Conversation, terminal: ScreenTerminal,
     },
   });
   function onResized(): void {
-    live.apply({ view: noteResize(live.getView(), options.now()), effects: [] });
+    live.apply({ view: pauseDialogKeysAfterResize(live.getView(), options.now()), effects: [] });
     frames.show();
   }
   const getContext = (): InputContext => ({

@@ -1,4 +1,4 @@
-import { PROGRAM_NAMES } from '../../src/permissions/shell/programs/find-program-facts.ts';
+import { KNOWN_PROGRAM_NAMES } from '../../src/permissions/shell/programs/find-program-facts.ts';
 import { TOOL_TRAITS } from '../../src/tools/tool-traits.ts';
 import { isNode, templateText, treeOf } from './syntax.ts';
 import type { Sources } from './violations.ts';
@@ -25,7 +25,7 @@ const TOOL_NAME_READERS = [
 const TOOLS = new Set(TOOL_TRAITS.flatMap(({ name, aliases = [] }) => [name, ...aliases]));
 /** Names of programs that are also kinds of requirements, keys of inputs and rules, or sources of rules. */
 const COMMON_WORDS = ['command', 'read', 'file', 'local', 'source'];
-const NAMES = new Set(PROGRAM_NAMES.filter((name) => /\w/.test(name) && !COMMON_WORDS.includes(name)));
+const NAMES = new Set(KNOWN_PROGRAM_NAMES.filter((name) => /\w/.test(name) && !COMMON_WORDS.includes(name)));
 
 /** Returns the names of programs and tools outside the files that may name them. */
 export function knowledgeViolations(sources: Sources): readonly string[] {

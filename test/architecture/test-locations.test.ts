@@ -10,7 +10,7 @@ const SUITES: Readonly<Record<string, string>> = {
   'app/replay': 'e2e/sessions.test.ts',
   'engine/recoveries': 'termination.test.ts',
   'fleet/cli': 'e2e/fleet.test.ts',
-  'permissions/shell/parse': 'permissions/shell/exact/analyze-exactly.test.ts',
+  'permissions/shell/parse': 'permissions/shell/exact/analyze-script-exactly.test.ts',
   'ui/linear': 'e2e/terminal-lines.test.ts',
 };
 

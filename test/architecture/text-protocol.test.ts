@@ -8,7 +8,7 @@ const src = join(dirname(dirname(dirname(fileURLToPath(import.meta.url)))), 'src
 
 /** Files that may recognise a text, with the reason. Everything else decides on codes and fields. */
 const ALLOWED: Readonly<Record<string, string>> = {
-  'checkpoints/command-change-watcher.ts': 'the reason that a folder was skipped is a shared constant',
+  'checkpoints/shell-file-change-detector.ts': 'the reason that a folder was skipped is a shared constant',
   'context/compaction/summary.ts': 'sections of the stored summary, whose format sessions on disk keep',
   'engine/request/rejected-parts.ts': 'its own replacement in a request, which has no field for it',
   'fleet/git/open-forge.ts': 'messages of GitHub',

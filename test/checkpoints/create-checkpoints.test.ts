@@ -18,7 +18,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createContentPack } from '../../src/checkpoints/content-store.ts';
+import { createSingleFileContentStore } from '../../src/checkpoints/content-store.ts';
 import { type CheckpointDeps, createCheckpoints } from '../../src/checkpoints/create-checkpoints.ts';
 import type { CheckpointEntry } from '../../src/contracts/session.ts';
 import { writeAtomically } from '../../src/lib/files/atomic-write.ts';
@@ -418,14 +418,14 @@ test('a damaged backup is not restored', async () => {
 
 test('pending contents cut off by a full disk do not affect later backups', async () => {
   const folder = join(base, 'session');
-  const pack = createContentPack(folder);
+  const pack = createSingleFileContentStore(folder);
   const first = pack.put(Buffer.from('first'));
   pack.flush();
   await appendFile(join(folder, 'pack'), 'half of a con');
   await appendFile(join(folder, 'pack-index'), `${'0'.repeat(64)} 5`);
   const second = pack.put(Buffer.from('second'));
   pack.flush();
-  for (const one of [pack, createContentPack(folder)]) {
+  for (const one of [pack, createSingleFileContentStore(folder)]) {
     expect([first, second].map((hash) => one.read(hash)?.toString())).toEqual(['first', 'second']);
   }
 });

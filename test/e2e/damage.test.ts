@@ -8,7 +8,7 @@ import { buildMessagesRequest } from '../../src/model/providers/anthropic/messag
 import { decodeSessionState } from '../../src/session/persisted-state.ts';
 import { parseSessionRecords } from '../../src/session/records/parse-session-records.ts';
 import { completeDanglingCalls, rebuildSession } from '../../src/session/records/rebuild-session.ts';
-import { parseRequestHead } from '../../src/session/request-head.ts';
+import { parseRecordedRequestHead } from '../../src/session/request-head.ts';
 import { checkSession, repairSession } from '../../src/session/store/check-session.ts';
 import { readSessionForResume } from '../../src/session/store/manage-sessions.ts';
 import { calls, says, text, toolUse } from '../support/api/reply.ts';
@@ -144,7 +144,7 @@ async function resumed(bytes: Buffer) {
   const rebuilt = rebuildSession((await readSessionForResume(path)).records);
   const { messages } = await completeDanglingCalls(rebuilt, async () => []);
   const state = decodeSessionState(rebuilt);
-  if (state.requestHead !== undefined) parseRequestHead(state.requestHead);
+  if (state.requestHead !== undefined) parseRecordedRequestHead(state.requestHead);
   const deps = scripted([]);
   const history: readonly Message[] = [...messages];
   return buildMessagesRequest({ ...buildModelRequest(history, createQueryState(history), deps), effort: 'off' }, INFO);

@@ -5,11 +5,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { CALL_MARKER } from '../../src/lib/processes/process-tree.ts';
 import { createDiagnosticsTracker, listDiagnostics } from '../../src/lsp/diagnostics-tracker.ts';
+import { createLanguageServerFinder } from '../../src/lsp/find-language-servers.ts';
 import type { FileDiagnostics } from '../../src/lsp/language-server.ts';
 import { createLanguageServers } from '../../src/lsp/language-server-manager.ts';
-import { createLanguageServerSearch } from '../../src/lsp/language-server-search.ts';
 import { findSymbolRenameChanges } from '../../src/lsp/symbol-rename.ts';
-import type { LineChanges } from '../../src/tools/edit/line-changes.ts';
+import type { FileLineEdits } from '../../src/tools/edit/file-line-edits.ts';
 import { expectNoProcessesLeft } from '../support/processes.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 import { clientFile, NO_CLIENTS } from '../support/third-party.ts';
@@ -17,7 +17,7 @@ import { clientFile, NO_CLIENTS } from '../support/third-party.ts';
 /** The servers that are installed here, as a session finds them. */
 function openServers(project: TempProject) {
   const marker = crypto.randomUUID();
-  const search = createLanguageServerSearch({
+  const search = createLanguageServerFinder({
     folder: project.dir,
     path: [clientFile('.bin')],
     isExcluded: () => false,
@@ -159,7 +159,7 @@ type RenameCase = {
   readonly first: string;
   readonly files: Readonly<Record<string, string>>;
   readonly character: number;
-  readonly changed: Readonly<Record<string, LineChanges['edits']>>;
+  readonly changed: Readonly<Record<string, FileLineEdits['edits']>>;
   readonly problem: RegExp;
 };
 

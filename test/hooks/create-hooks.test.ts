@@ -6,7 +6,7 @@ import type { AgentEvent } from '../../src/contracts/event.ts';
 import { HOOK_EVENTS, type Hook } from '../../src/contracts/hook.ts';
 import { type AsyncHookResult, createHooks } from '../../src/hooks/create-hooks.ts';
 import { buildHookCommandLine, type HookHttpRequest } from '../../src/hooks/hook-actions.ts';
-import { createHookRunners, findMissingHookScript } from '../../src/hooks/hook-runners.ts';
+import { createHookProcessRunners, findMissingHookScript } from '../../src/hooks/hook-runners.ts';
 import { longTest } from '../support/long-test.ts';
 import { someOf } from '../support/runs.ts';
 
@@ -19,7 +19,7 @@ afterAll(() => rm(dir, { recursive: true, force: true }));
 const ENV = { PATH: '/usr/bin:/bin' };
 
 const commandRunner = () =>
-  createHookRunners({ cwd: dir, getVariables: () => ENV, getTimeoutMs: () => undefined }).runCommand;
+  createHookProcessRunners({ cwd: dir, getVariables: () => ENV, getTimeoutMs: () => undefined }).runCommand;
 
 function hooksOf(...hooks: readonly Partial<Hook>[]) {
   const told: AgentEvent[] = [];

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { createEditorLink, type EditorLinkEvent } from '../../src/ide/editor-link.ts';
-import { createEditorSearch } from '../../src/ide/find-editors.ts';
+import { createFindEditorsOptions } from '../../src/ide/find-editors.ts';
 import { startEditor } from '../support/editor-server.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
@@ -10,7 +10,7 @@ function openLink(project: TempProject) {
   const events: EditorLinkEvent[] = [];
   const waiting = new Set<() => void>();
   const link = createEditorLink({
-    search: createEditorSearch({}, { home: project.home, cwd: project.dir }),
+    search: createFindEditorsOptions({}, { home: project.home, cwd: project.dir }),
     version: '0',
     retryDelaysMs: Array.from({ length: 1_000 }, () => 5),
     onEvent(event) {

@@ -1,11 +1,11 @@
 import { chmod, chown, mkdir, rename, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createEditorSearch, findEditors } from '../../src/ide/find-editors.ts';
+import { createFindEditorsOptions, findEditors } from '../../src/ide/find-editors.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
 const search = (project: TempProject, variables: Readonly<Record<string, string>> = {}) =>
-  createEditorSearch(variables, { home: project.home, cwd: project.dir });
+  createFindEditorsOptions(variables, { home: project.home, cwd: project.dir });
 
 async function writeLock(project: TempProject, port: number | string, changes: object = {}): Promise<string> {
   const folder = join(project.home, '.claude/ide');

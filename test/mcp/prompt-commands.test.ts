@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createMcpPromptCommands, findTypedPromptArgument } from '../../src/mcp/prompt-commands.ts';
+import { createMcpPromptCommands, findTypedMcpPromptArgument } from '../../src/mcp/prompt-commands.ts';
 
 const [PROMPT] = createMcpPromptCommands(
   [{ name: 'trip', arguments: [{ name: 'city', required: true }, { name: 'day' }] }],
@@ -19,12 +19,12 @@ test.each([
   ['day=Mon', 'day', 'Mon', {}, 'Monday', 'day=Monday'],
   ['day=Monday x', 'city', 'x', { day: 'Monday' }, 'xx', 'xx'],
 ])('after "%s" the argument %s is completed', (typed, name, value, given, choice, word) => {
-  const open = PROMPT === undefined ? undefined : findTypedPromptArgument(PROMPT, typed);
+  const open = PROMPT === undefined ? undefined : findTypedMcpPromptArgument(PROMPT, typed);
   expect([open?.name, open?.value, open?.previous, open?.formatValue(choice)]).toEqual([name, value, given, word]);
 });
 
 test('nothing is completed where every argument has its value, or the server cannot complete', () => {
-  expect(PROMPT === undefined ? 'none' : findTypedPromptArgument(PROMPT, 'Paris Monday more')).toBeUndefined();
+  expect(PROMPT === undefined ? 'none' : findTypedMcpPromptArgument(PROMPT, 'Paris Monday more')).toBeUndefined();
   expect(PROMPT?.command).toMatchObject({ completes: true, argumentHint: '<city> [day]' });
   const [silent] = createMcpPromptCommands([{ name: 'trip', arguments: [{ name: 'city' }] }], {
     server: 's',

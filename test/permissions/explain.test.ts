@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { readEnvironment } from '../../src/app/environment.ts';
-import { openPermissionExplainer } from '../../src/cli/commands/permissions.ts';
+import { loadPermissionExplainer } from '../../src/cli/commands/permissions.ts';
 import { explainCall, explainCallBatchLine, formatRuleProblems } from '../../src/permissions/explain.ts';
 import { TOOL_TRAITS } from '../../src/tools/tool-traits.ts';
 import { bareEnvironment } from '../support/environment.ts';
@@ -101,7 +101,7 @@ test('rules of files, trust and the command line are combined', async () => {
   const environment = readEnvironment(bareEnvironment(project));
   const rules = { allow: ['Bash(npm test)'], deny: [], ask: ['Read'] };
   const texts = async (trust?: 'this-run') => {
-    const found = await openPermissionExplainer(
+    const found = await loadPermissionExplainer(
       { cwd: project.dir, rules, ...(trust === undefined ? {} : { trust }) },
       environment,
     );

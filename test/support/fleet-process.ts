@@ -6,7 +6,7 @@ import { openRepositoryMirrors } from '../../src/fleet/git/repository-mirrors.ts
 import type { SqlTransaction } from '../../src/fleet/store/database.ts';
 import { createFleetStore, type FleetStoreLocation, openFleetStore } from '../../src/fleet/store/open-fleet-store.ts';
 import { openPostgres } from '../../src/fleet/store/postgres.ts';
-import { createMachineSecrets } from '../../src/fleet/worker/machine-secrets.ts';
+import { createTaskSecretRedactor } from '../../src/fleet/worker/task-secret-redactor.ts';
 import { runWorker } from '../../src/fleet/worker/worker.ts';
 import { formatWorkerEvent } from '../../src/fleet/worker/worker-events.ts';
 import { stormTasks } from './fleet-storm.ts';
@@ -72,7 +72,7 @@ async function play(role: StormRole): Promise<void> {
       mirrors: openRepositoryMirrors(join(folder, 'work'), git),
       policy: {},
       readSettings: async () => ({ layers: [], merged: {}, problems: [] }),
-      secrets: createMachineSecrets(environment, claim.spec),
+      secrets: createTaskSecretRedactor(environment, claim.spec),
       machine: 'storm',
       redactTranscript: async (text) => text,
       saveFile: undefined,

@@ -1,6 +1,6 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { replayRecords } from '../../src/app/replay/session-archive.ts';
+import { verifyRecordsReplay } from '../../src/app/replay/session-archive.ts';
 import type { SessionRecord } from '../../src/contracts/session.ts';
 import { parseSessionRecords } from '../../src/session/records/parse-session-records.ts';
 import type { TempProject } from './temp-project.ts';
@@ -43,7 +43,9 @@ export async function cutAfter({ path, records }: StoredFile, count: number): Pr
 /** Replays every session of a project; what differs is what comes back. */
 export async function replayAll(project: Pick<TempProject, 'ouroHome'>) {
   const files = await storedFiles(project);
-  const replays = await Promise.all(files.map(async ({ id, records }) => ({ id, ...(await replayRecords(records)) })));
+  const replays = await Promise.all(
+    files.map(async ({ id, records }) => ({ id, ...(await verifyRecordsReplay(records)) })),
+  );
   return {
     requests: replays.reduce((all, { requests }) => all + requests, 0),
     different: replays.filter(({ difference }) => difference !== undefined),

@@ -6,7 +6,7 @@ import { PROVIDER_PRESETS } from '../../model/provider-presets.ts';
 import type { AvailableModel, UnconfiguredProvider } from '../../model/registry/available-models.ts';
 import type { ConversationParts } from '../conversation-parts.ts';
 import type { Core } from '../core.ts';
-import { removeProviderKey, resolveKeyProvider, saveProviderKey } from '../setup/provider-keys.ts';
+import { findProviderByName, removeProviderKey, saveProviderKey } from '../setup/provider-keys.ts';
 import {
   type BuiltinSlashCommand,
   createErrorOutcome,
@@ -164,7 +164,7 @@ export const LOGIN_SLASH_COMMANDS: readonly BuiltinSlashCommand[] = [
     argumentHint: '[provider]',
     screenOnly: true,
     async run(args, { core }) {
-      const answer = await resolveKeyProvider(args.trim() || 'anthropic', core);
+      const answer = await findProviderByName(args.trim() || 'anthropic', core);
       return answer.ok
         ? { kind: 'open', view: 'login', argument: answer.provider.name }
         : createErrorOutcome(answer.problem);
@@ -176,7 +176,7 @@ export const LOGIN_SLASH_COMMANDS: readonly BuiltinSlashCommand[] = [
     argumentHint: '[provider]',
     async run(args, { core }) {
       const name = args.trim() || 'anthropic';
-      const answer = await resolveKeyProvider(name, core);
+      const answer = await findProviderByName(name, core);
       const { ok, message } = await removeProviderKey(
         answer.ok ? answer.provider : { name, label: name },
         core.environment,
@@ -192,7 +192,7 @@ export async function saveAndUseProviderKey(
   provider: string,
   key: string,
 ): Promise<{ readonly ok: boolean; readonly message: string }> {
-  const answer = await resolveKeyProvider(provider, core);
+  const answer = await findProviderByName(provider, core);
   if (!answer.ok) return { ok: false, message: answer.problem };
   const { name } = answer.provider;
   const stored = await saveProviderKey(answer.provider, key, core.environment);

@@ -5,11 +5,12 @@ import { copyAsJson } from '../../lib/json.ts';
 import type { CurrentSessionState } from '../../prompt/current-session-state.ts';
 import { createKillShellTool } from '../../tools/bash/kill-shell.ts';
 import type { ShellRegistry } from '../../tools/bash/shell-registry.ts';
-import { createSearchBackend, excludeHungMounts } from '../../tools/search/create-search-backend.ts';
+import { createSearchBackend, excludeHungMountsFromSearch } from '../../tools/search/create-search-backend.ts';
 import { createSendMessageTool } from '../../tools/send-message.ts';
 import { createSkillTool } from '../../tools/skill.ts';
-import { createSubAgentCalls } from '../../tools/task/call-owners.ts';
+import { createSubAgentCallRegistry } from '../../tools/task/sub-agent-call-registry.ts';
 import { createTaskTool } from '../../tools/task/task.ts';
+import { createChangedFilesFormatter } from '../changed-files-formatter.ts';
 import type { Core } from '../core.ts';
 import type { IdeIntegration } from '../ide-integration.ts';
 import type { McpServers } from '../mcp/servers.ts';
@@ -20,7 +21,6 @@ import type { SessionCheckpoints } from '../session/checkpoints.ts';
 import type { Session } from '../session/session.ts';
 import type { SessionHooks } from '../session-hooks.ts';
 import type { SessionLanguageServers } from '../session-language-servers.ts';
-import { createTurnEndFormatter } from '../turn-end-formatter.ts';
 import { type ContextPipelineDeps, createContextPipeline, createSubAgentContextPipeline } from './context-pipeline.ts';
 import { createDirectToolCalls } from './direct-tool-calls.ts';
 import { createModelFallbacks } from './model-fallbacks.ts';
@@ -51,8 +51,8 @@ export type AgentLoopParts = ReturnType<typeof createAgentLoopParts>;
 
 export function createAgentLoopParts(core: Core, deps: LoopDeps) {
   const { session, mcp, hooks, shells, turnLog, runOverrides } = deps;
-  const locator = excludeHungMounts(createSearchBackend(core.environment.variables), core.mounts);
-  const owners = createSubAgentCalls();
+  const locator = excludeHungMountsFromSearch(createSearchBackend(core.environment.variables), core.mounts);
+  const owners = createSubAgentCallRegistry();
   const news = createBackgroundNews(shells, mcp);
   const offeredSkills = createOfferedSkills(core);
   const toolset = createToolset(core, { ...deps, locator, owners });
@@ -101,7 +101,7 @@ export function createAgentLoopParts(core: Core, deps: LoopDeps) {
     getSystemPrompt: prompt.system.parts,
     listWrittenFiles,
   });
-  const format = createTurnEndFormatter(core, { checkpoints: deps.checkpoints, collectNews: prompt.collectNews });
+  const format = createChangedFilesFormatter(core, { checkpoints: deps.checkpoints, collectNews: prompt.collectNews });
   const parts = { format, toolset, owners, prompt, context, contextFor, fallbacks, judge };
   const queryDeps = createQueryDepsFactory(core, { ...deps, ...parts });
   const subAgents = createSubAgentManager(core, {

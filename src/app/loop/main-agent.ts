@@ -11,7 +11,7 @@ import type { SessionCheckpoints } from '../session/checkpoints.ts';
 import type { Session } from '../session/session.ts';
 import { createHookEventListener, type SessionHooks } from '../session-hooks.ts';
 import type { SessionLanguageServers } from '../session-language-servers.ts';
-import { createSettingsChangeHandler } from '../settings/follow-settings.ts';
+import { createSettingsChangeHandler } from '../settings/settings-change-handler.ts';
 import type { AgentLoopParts } from './agent-loop-parts.ts';
 import type { TurnLog } from './turn-log.ts';
 

@@ -21,10 +21,11 @@ import { formatDiskChanges } from '../../tools/files/disk-changes.ts';
 import { createFileReadState, type FileReadState } from '../../tools/files/file-read-state.ts';
 import { readTraits } from '../../tools/read/read.ts';
 import { requireStructuredAnswer } from '../../tools/structured-output.ts';
-import type { SubAgentCalls } from '../../tools/task/call-owners.ts';
+import type { SubAgentCallRegistry } from '../../tools/task/sub-agent-call-registry.ts';
 import { toolSearchTraits } from '../../tools/tool-search.ts';
 import { findBuiltInToolTraits } from '../../tools/tool-traits.ts';
 import { writeTraits } from '../../tools/write.ts';
+import type { ChangedFilesFormatter } from '../changed-files-formatter.ts';
 import type { Core } from '../core.ts';
 import type { IdeIntegration } from '../ide-integration.ts';
 import type { AutoModeJudge } from '../permissions/auto-mode-judge.ts';
@@ -33,7 +34,6 @@ import type { SessionPermissions } from '../permissions/session-permissions.ts';
 import type { Session } from '../session/session.ts';
 import { type SessionHooks, wrapGateWithHooks } from '../session-hooks.ts';
 import type { AgentFileDiagnostics, SessionLanguageServers } from '../session-language-servers.ts';
-import type { TurnEndFormatter } from '../turn-end-formatter.ts';
 import type { SubAgentRequestParts } from './context-pipeline.ts';
 import type { ModelFallbacks } from './model-fallbacks.ts';
 import type { RunOverrides } from './run-overrides.ts';
@@ -53,7 +53,7 @@ type QueryDepsParts = SubAgentQueryDeps & {
   readonly runOverrides: RunOverrides;
   readonly judge: AutoModeJudge;
   readonly languages: SessionLanguageServers;
-  readonly format: TurnEndFormatter;
+  readonly format: ChangedFilesFormatter;
   readonly editor: Pick<IdeIntegration, 'wrapBeforeCall'>;
 };
 
@@ -229,7 +229,7 @@ export type QueryingSubAgent = {
 /** The parts of the conversation that a sub-agent's query depends on. */
 type SubAgentQueryDeps = {
   readonly toolset: Toolset;
-  readonly owners: SubAgentCalls;
+  readonly owners: SubAgentCallRegistry;
   readonly prompt: SessionSystemPrompt;
   readonly contextFor: (agent: SubAgentRequestParts) => ContextPort;
 };

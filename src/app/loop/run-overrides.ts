@@ -13,9 +13,9 @@ export type RunOverride = Pick<
 >;
 
 /** The overrides of the current and the next run. */
-export type RunOverrides = ReturnType<typeof createCommandOverrides>;
+export type RunOverrides = ReturnType<typeof createRunOverrides>;
 
-export function createCommandOverrides({ cwd }: Pick<Core, 'cwd'>) {
+export function createRunOverrides({ cwd }: Pick<Core, 'cwd'>) {
   let pending: readonly RunOverride[] = [];
   let active: readonly RunOverride[] = [];
   const findLast = <Value>(values: readonly (Value | undefined)[]) => values.findLast((value) => value !== undefined);

@@ -11,7 +11,7 @@ import { webSearchTraits } from '../../tools/web-search/web-search.ts';
 type ToolSelector = (tools: readonly Tool[], rules: readonly Rule[]) => readonly Tool[];
 
 /** Selects again only when a tool or a rule that denies tools has changed: every turn asks several times. */
-export function createToolSelector(select: ToolSelector): ToolSelector {
+export function memoizeToolSelector(select: ToolSelector): ToolSelector {
   let last:
     | { readonly tools: readonly Tool[]; readonly denied: string; readonly selected: readonly Tool[] }
     | undefined;

@@ -24,7 +24,7 @@ import {
 import {
   createSystemPromptState,
   getPromptPartText,
-  isDynamicPromptPart,
+  isFolderDependentPromptPart,
   reduceSystemPromptState,
   type SystemPromptEvent,
   type SystemPromptState,
@@ -71,7 +71,7 @@ export function createSessionSystemPrompt(core: Core, deps: PromptDeps) {
   const system = createSystemPrompt(async () => {
     const parts = await renderParts(core, deps, memory);
     change({ type: 'rendered', parts, dynamicParts });
-    return dynamicParts === 'move' ? parts.filter((part) => !isDynamicPromptPart(part)) : parts;
+    return dynamicParts === 'move' ? parts.filter((part) => !isFolderDependentPromptPart(part)) : parts;
   }, sentBefore?.system);
   const attachments = createReminderCollector(
     {
@@ -126,7 +126,7 @@ export function createSessionSystemPrompt(core: Core, deps: PromptDeps) {
       change({ type: 'restarted' });
     },
     /** Returns the parts about the environment of the conversation, for sub-agents. */
-    listDynamicParts: () => [...now().moved, ...system.parts().filter(isDynamicPromptPart)],
+    listDynamicParts: () => [...now().moved, ...system.parts().filter(isFolderDependentPromptPart)],
     /** Tracks touched files, compactions and the times when other programs may change the repository. */
     onEvent(event: AgentEvent): void {
       const touched = event.type === 'tool_start' ? getTouchedPath(event.input) : undefined;

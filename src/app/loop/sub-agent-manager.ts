@@ -3,8 +3,8 @@ import type { HookRunners } from '../../hooks/hook-actions.ts';
 import { formatCount } from '../../lib/text/format.ts';
 import { findSubAgent, NO_TOKEN_USAGE, type SubAgent } from '../../session/sub-agents.ts';
 import type { SendMessageDeps } from '../../tools/send-message.ts';
-import type { SubAgentCalls } from '../../tools/task/call-owners.ts';
 import { createForegroundAgents } from '../../tools/task/foreground-agents.ts';
+import type { SubAgentCallRegistry } from '../../tools/task/sub-agent-call-registry.ts';
 import {
   describeBackgroundedAgent,
   type SubAgentReport,
@@ -135,7 +135,7 @@ export function createSubAgentManager(core: Core, { addNews, ...runDeps }: SubAg
 /** Creates a sub-agent that has not run yet, one level deeper than its parent. */
 function createSubAgent(
   core: Core,
-  owners: SubAgentCalls,
+  owners: SubAgentCallRegistry,
   { callId, type, description, name, model, effort, isolation }: SubAgentTask,
 ): SubAgent {
   const parent = owners.getOwner(callId);

@@ -13,14 +13,14 @@ import {
   createSubAgentStartRecord,
   listStoredSubAgents,
   NO_TOKEN_USAGE,
-  readSubAgent,
+  readSubAgentMessages,
   reduceSubAgent,
   type SubAgent,
   type SubAgentRegistry,
   updateSubAgent,
 } from '../../session/sub-agents.ts';
 
-import type { SubAgentCalls } from '../../tools/task/call-owners.ts';
+import type { SubAgentCallRegistry } from '../../tools/task/sub-agent-call-registry.ts';
 import type { SubAgentReport } from '../../tools/task/task.ts';
 import type { Core } from '../core.ts';
 import type { McpServers } from '../mcp/servers.ts';
@@ -56,7 +56,7 @@ export type SubAgentRuns = {
 
 type AgentRunDeps = {
   readonly session: Pick<Session, 'transcript'>;
-  readonly owners: SubAgentCalls;
+  readonly owners: SubAgentCallRegistry;
   readonly hooks: Hooks;
   readonly deps: QueryDepsFactory;
   readonly learn: ModelFallbacks['lookUpModels'];
@@ -76,7 +76,7 @@ export function createSubAgentRuns(core: Core, deps: AgentRunDeps): SubAgentRuns
 
   async function readHistory(id: string): Promise<SubAgentHistory> {
     if (path === undefined) return inMemory.get(id) ?? NO_HISTORY;
-    return readSubAgent(folder, id).catch(() => NO_HISTORY);
+    return readSubAgentMessages(folder, id).catch(() => NO_HISTORY);
   }
 
   function updateRoster(agent: SubAgent, { isForHook }: SubAgentRun): void {

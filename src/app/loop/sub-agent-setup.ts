@@ -11,7 +11,7 @@ import { omitUndefined } from '../../lib/json.ts';
 import { escapeRulePath } from '../../permissions/permission-policy-source.ts';
 import { isPathInside } from '../../permissions/resolve-path.ts';
 import { parseRuleTexts } from '../../permissions/rules/parse-rule.ts';
-import type { SubAgentWorkingDir } from '../../tools/task/call-owners.ts';
+import type { SubAgentWorkingDir } from '../../tools/task/sub-agent-call-registry.ts';
 import type { Core } from '../core.ts';
 import type { PermissionGateOverrides } from '../permissions/query-permission-gate.ts';
 import { enterWorktree, type SessionWorktree } from '../session/worktree.ts';

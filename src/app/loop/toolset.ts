@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { CHARS_PER_TOKEN, type ToolSpec } from '../../contracts/model.ts';
 import type { Tool } from '../../contracts/tool.ts';
-import { replaceTools } from '../../extensions/apply-agent.ts';
+import { replaceToolsByName } from '../../extensions/apply-agent.ts';
 import { getUnfinishedWritesDir } from '../../session/paths.ts';
 import { reuseUnchangedToolSpecs } from '../../session/request-head.ts';
 import { createApplyPatchTool } from '../../tools/apply-patch.ts';
@@ -30,7 +30,7 @@ import { createReadTool, getReadTokenLimit } from '../../tools/read/read.ts';
 import type { FileSearchBackend } from '../../tools/search/search-backend.ts';
 import { skillTraits } from '../../tools/skill.ts';
 import { createStructuredOutputTool } from '../../tools/structured-output.ts';
-import type { SubAgentCalls } from '../../tools/task/call-owners.ts';
+import type { SubAgentCallRegistry } from '../../tools/task/sub-agent-call-registry.ts';
 import { createTodoWriteTool } from '../../tools/todo-write.ts';
 import { createToolSearchTool } from '../../tools/tool-search.ts';
 import { createWebFetchTool } from '../../tools/web-fetch/web-fetch.ts';
@@ -43,7 +43,7 @@ import type { SessionCheckpoints } from '../session/checkpoints.ts';
 import type { Session } from '../session/session.ts';
 import type { SessionHooks } from '../session-hooks.ts';
 import type { SessionLanguageServers } from '../session-language-servers.ts';
-import { createToolSelector, selectEnabledTools, selectSupportedTools } from './select-tools.ts';
+import { memoizeToolSelector, selectEnabledTools, selectSupportedTools } from './select-tools.ts';
 import { createSideRequests } from './side-requests.ts';
 
 /** The tools of a conversation. */
@@ -65,7 +65,7 @@ export function createToolset(core: Core, deps: ToolsetDeps) {
   const getModelInfo = () => model.infoOf(live.current().model);
   const watch = deps.checkpoints?.wrapTools ?? ((tools: readonly Tool[]) => tools);
   const enable = (tools: readonly Tool[]) => selectEnabledTools(watch(tools), options, deps.permissions.getRules());
-  const enableAll = createToolSelector((tools, rules) => selectEnabledTools(watch(tools), options, rules));
+  const enableAll = memoizeToolSelector((tools, rules) => selectEnabledTools(watch(tools), options, rules));
   const listAll = () => enableAll([...builtIn, ...deps.mcp.listTools()], deps.permissions.getRules());
   /** Returns all enabled tools that no rule denies entirely, in a stable order. */
   const listEnabled = () => listAll().filter(({ isHidden }) => isHidden !== true);
@@ -112,7 +112,7 @@ export function createToolset(core: Core, deps: ToolsetDeps) {
     listOffered,
     /** Returns the tools of a sub-agent, with its own file tools and additional tools. */
     createForSubAgent: (reads: FileReadState, more: readonly Tool[]): readonly Tool[] =>
-      replaceTools([...listOffered(), ...enable(more)], createFileTools(core, deps, reads)),
+      replaceToolsByName([...listOffered(), ...enable(more)], createFileTools(core, deps, reads)),
     /** Returns the specs to send. Text and order stay the same between requests; deferred tools are sent when loaded. */
     getSpecs: (tools: readonly Tool[]): readonly ToolSpec[] =>
       sortSpecs(reuseUnchangedToolSpecs(deferral.selectSpecs(tools), sentBefore)),
@@ -132,7 +132,7 @@ type BuiltInToolDeps = {
   readonly checkpoints: SessionCheckpoints | undefined;
   readonly shells: ShellRegistry;
   readonly locator: FileSearchBackend;
-  readonly owners: SubAgentCalls;
+  readonly owners: SubAgentCallRegistry;
   readonly languages: Pick<SessionLanguageServers, 'runQuery' | 'listDiagnostics' | 'findRenameChanges'>;
   readonly hooks: Pick<SessionHooks, 'getVariables'>;
 };

@@ -5,7 +5,7 @@ import { createHardenedGitEnv } from '../../git/run-git.ts';
 import { toNativePath } from '../../lib/files/path-style.ts';
 import type { PermissionFs } from '../../permissions/permission-fs.ts';
 import type { GateDecisionRecord } from '../../permissions/permission-gate.ts';
-import { resolvePath, splitPathVariable } from '../../permissions/resolve-path.ts';
+import { resolvePath, splitPathByWorkspace } from '../../permissions/resolve-path.ts';
 import { createSearchShellFunctions } from '../../permissions/shell/search-requirements.ts';
 import { resolveRealTarget } from '../../tools/files/change-file.ts';
 import { getToolFacts } from '../../tools/tool-traits.ts';
@@ -101,6 +101,6 @@ function createGitVariables(variables: Readonly<Record<string, string>>): Readon
 
 /** Returns a PATH without workspace folders, if the present one has any. */
 function createPathVariable(policy: Policy, fs: PermissionFs): Readonly<Record<string, string>> {
-  const { inside, outside } = splitPathVariable(policy, fs, [policy.cwd]);
+  const { inside, outside } = splitPathByWorkspace(policy, fs, [policy.cwd]);
   return inside.length === 0 ? {} : { PATH: outside.length === 0 ? '/usr/bin:/bin' : outside.join(delimiter) };
 }

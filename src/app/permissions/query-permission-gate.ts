@@ -37,7 +37,7 @@ export type QueryPermissionGateDeps = {
 };
 
 /** The agent port extended by those who may answer before the user: a hook, and the judge of auto mode. */
-export type ApprovalAgentPort = AgentPort & Pick<PermissionGateDeps, 'askHook' | 'askJudge'>;
+export type AgentPortWithApprovers = AgentPort & Pick<PermissionGateDeps, 'askHook' | 'askJudge'>;
 
 /** Restrictions or extensions of a gate for some calls: those of a sub-agent, or of a slash command's file. */
 export type PermissionGateOverrides = {
@@ -55,7 +55,7 @@ export type PermissionGateOverrides = {
 /** Creates the gate of one query. Every decision is emitted, and so recorded, before the call runs. */
 export function createQueryPermissionGate(
   deps: QueryPermissionGateDeps,
-  port: ApprovalAgentPort,
+  port: AgentPortWithApprovers,
   bounds: PermissionGateOverrides = {},
 ): QueryDeps['gate'] {
   const fs = rejectHungMountPaths(diskFs, deps.mounts);

@@ -26,7 +26,7 @@ import { getToolFacts, TOOL_TRAITS } from '../../tools/tool-traits.ts';
 import type { Core } from '../core.ts';
 import { type CallGuards, createCallGuards } from './call-guards.ts';
 import {
-  type ApprovalAgentPort,
+  type AgentPortWithApprovers,
   createQueryPermissionGate,
   type DeniedToolCall,
   type PermissionGateOverrides,
@@ -51,7 +51,7 @@ export type SessionPermissions = PermissionPolicySource & {
   readonly canBypass: boolean;
   /** True if approval can be requested in this run. */
   readonly canAsk: boolean;
-  createGate(port: ApprovalAgentPort, bounds?: PermissionGateOverrides): QueryDeps['gate'];
+  createGate(port: AgentPortWithApprovers, bounds?: PermissionGateOverrides): QueryDeps['gate'];
   /** Wraps hooks so that their denials are recorded. */
   recordHookDenials(port: AgentPort, beforeCall: QueryDeps['beforeCall']): QueryDeps['beforeCall'];
   listDenials(): readonly DeniedToolCall[];

@@ -4,7 +4,7 @@ import { copyAsJson } from '../../lib/json.ts';
 import { parseSessionRecords } from '../../session/records/parse-session-records.ts';
 import { type PersonalNames, redactPersonalNames } from '../../session/redact-personal-names.ts';
 import { createRequestDigestEncoder, digestRequest, type RequestDigest } from '../../session/request-digest.ts';
-import { findIdenticalBuild, rebuildRequests } from './rebuild-requests.ts';
+import { findIdenticalRequestBuild, rebuildRequests } from './rebuild-requests.ts';
 
 /** Creates a capsule: the session as a file for bug reports, redacted, with the same result when it is replayed. */
 export function createBugReportCapsule(records: readonly SessionRecord[], who: PersonalNames): string {
@@ -15,7 +15,7 @@ export function createBugReportCapsule(records: readonly SessionRecord[], who: P
   for (const { record, recorded, builds } of rebuildRequests(records)) {
     const cleanRequest = cleanRequests.next().value;
     if (recorded === undefined || cleanRequest === undefined) continue;
-    const match = findIdenticalBuild(recorded, builds) ?? 0;
+    const match = findIdenticalRequestBuild(recorded, builds) ?? 0;
     const built = digestRequest(builds[match] ?? '');
     const cleanBuilt = digestRequest(cleanRequest.builds[match] ?? '');
     digests.set(record.uuid, writeDigest(transferDigest(recorded, built, cleanBuilt)));

@@ -21,7 +21,7 @@ import {
 } from '../../session/request-digest.ts';
 import {
   INITIAL_REQUEST_HEAD_STATE,
-  parseRequestHead,
+  parseRecordedRequestHead,
   type RecordedRequestHead,
   reduceRequestHead,
 } from '../../session/request-head.ts';
@@ -44,7 +44,7 @@ export function compareRebuiltRequests(records: readonly SessionRecord[]): Reque
   for (const { recorded, builds } of rebuildRequests(records)) {
     requests += 1;
     if (recorded === undefined) return { requests, difference: createUnreadableDifference(requests) };
-    if (findIdenticalBuild(recorded, builds) !== undefined) continue;
+    if (findIdenticalRequestBuild(recorded, builds) !== undefined) continue;
     return { requests, difference: findFirstReplayDifference(requests, recorded, builds[0] ?? '') };
   }
   return { requests };
@@ -107,7 +107,7 @@ function addVariants(
 }
 
 /** Returns the index of the build that is identical to the recorded request. */
-export function findIdenticalBuild(recorded: RequestDigest, builds: readonly string[]): number | undefined {
+export function findIdenticalRequestBuild(recorded: RequestDigest, builds: readonly string[]): number | undefined {
   const at = builds.findIndex((bytes) => hashRequest(bytes) === recorded.whole);
   return at === -1 ? undefined : at;
 }
@@ -129,10 +129,10 @@ function rebuildRequest(
   prompt: RecordedRequestHead | undefined,
   excluded: ExcludedContent,
 ): ModelRequest {
-  const head = prompt === undefined ? { system: [], tools: [] } : parseRequestHead(prompt);
+  const head = prompt === undefined ? { system: [], tools: [] } : parseRecordedRequestHead(prompt);
   const deps = completeQueryDeps({
     model: createReplayPort([]),
-    config: { ...parseRequestConfig(rest), chain: [{ model: String(rest.model) }] },
+    config: { ...parseRecordedRequestConfig(rest), chain: [{ model: String(rest.model) }] },
     toolSpecs: () => head.tools,
   });
   const state: Parameters<typeof buildModelRequest>[1] = {
@@ -144,7 +144,7 @@ function rebuildRequest(
 }
 
 /** Returns the query configuration that a recorded request was made with. */
-export function parseRequestConfig(rest: JsonObject) {
+export function parseRecordedRequestConfig(rest: JsonObject) {
   return {
     effort: parseEffort(rest.effort),
     thinkingBudgetTokens: typeof rest.thinkingBudgetTokens === 'number' ? rest.thinkingBudgetTokens : undefined,

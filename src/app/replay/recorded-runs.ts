@@ -7,7 +7,7 @@ import type { SessionRecord } from '../../contracts/session.ts';
 import { splitWords } from '../../lib/text/lines.ts';
 import type { RequestDigest } from '../../session/request-digest.ts';
 import type { RecordedRequestHead } from '../../session/request-head.ts';
-import { findIdenticalBuild, rebuildRequests } from './rebuild-requests.ts';
+import { findIdenticalRequestBuild, rebuildRequests } from './rebuild-requests.ts';
 
 /** One request of a run, its reply, and the events until the next request. */
 export type RecordedStep = {
@@ -87,7 +87,7 @@ export function* splitIntoRecordedRuns(records: readonly SessionRecord[]): Gener
         run = undefined;
       }
       request += 1;
-      const excluded = walked.excluded[findIdenticalBuild(recorded, builds) ?? 0] ?? NO_EXCLUDED_CONTENT;
+      const excluded = walked.excluded[findIdenticalRequestBuild(recorded, builds) ?? 0] ?? NO_EXCLUDED_CONTENT;
       run ??= { before: messages, excluded, steps: [], end: undefined };
       run = { ...run, steps: [...run.steps, { ...EMPTY_STEP, request, recorded, prompt, decisions }] };
     } else if (run !== undefined && record.type === 'system' && record.subtype === 'agent_end') {

@@ -8,11 +8,11 @@ import { completeQueryDeps, createFallbackModelInfo } from '../../engine/default
 import { query } from '../../engine/query.ts';
 import { serializeModelRequest } from '../../model/providers/anthropic/messages-request.ts';
 import { hashRequest } from '../../session/request-digest.ts';
-import { parseRequestHead } from '../../session/request-head.ts';
+import { parseRecordedRequestHead } from '../../session/request-head.ts';
 import { structuredOutputTraits } from '../../tools/structured-output.ts';
 import {
   findFirstReplayDifference,
-  parseRequestConfig,
+  parseRecordedRequestConfig,
   type ReplayDifference,
   selectMessagesAfterBoundary,
 } from './rebuild-requests.ts';
@@ -96,14 +96,14 @@ function createReplayDeps(run: RecordedRun, player: ReplayPlayer): QueryDeps {
     (player.current()?.joined ?? []).filter((message) => message.origin === origin);
   const readHead = () => {
     const prompt = player.upcoming()?.prompt;
-    return prompt === undefined ? { system: [], tools: [] } : parseRequestHead(prompt);
+    return prompt === undefined ? { system: [], tools: [] } : parseRecordedRequestHead(prompt);
   };
   const names = new Set(steps.flatMap(({ blocks }) => blocks.flatMap(({ block }) => getToolName(block))));
   const first = steps[0]?.recorded.rest ?? {};
   const deps = completeQueryDeps({
     model: player.model,
     config: {
-      ...parseRequestConfig(first),
+      ...parseRecordedRequestConfig(first),
       chain: [...new Set(steps.map(({ recorded }) => String(recorded.rest.model)))].map((model) => ({ model })),
       excluded: run.excluded,
       loopGuard: undefined,

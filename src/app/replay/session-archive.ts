@@ -30,7 +30,7 @@ type FindResult =
   | { readonly ok: false; readonly why: string };
 
 /** The operations on stored sessions that do not open a session. */
-export type SessionArchive = {
+export type StoredSessionOperations = {
   list(scope: 'folder' | 'all'): Promise<readonly SessionSummary[]>;
   find(wanted: string): Promise<FindResult>;
   /** Returns the newest session of this folder. */
@@ -50,12 +50,12 @@ export type SessionArchive = {
 };
 
 /** Opens the archive of stored sessions. */
-export function openSessionArchive(
+export function createStoredSessionOperations(
   { ouroHome, home }: Pick<Environment, 'ouroHome' | 'home'>,
   cwd: string,
-): SessionArchive {
+): StoredSessionOperations {
   const realCwd = realpath(cwd).catch(() => cwd);
-  const list: SessionArchive['list'] = async (scope) =>
+  const list: StoredSessionOperations['list'] = async (scope) =>
     listSessions(ouroHome, scope === 'all' ? undefined : await realCwd);
   return {
     list,
@@ -88,7 +88,7 @@ export function openSessionArchive(
       const { records } = await readTranscript(session.path);
       return createBugReportCapsule(records, { home, user: getUserName() });
     },
-    replay: async (path) => replayRecords((await readTranscript(path)).records),
+    replay: async (path) => verifyRecordsReplay((await readTranscript(path)).records),
     prune: (days, mode) => pruneSessions(ouroHome, { days, nowMs: Date.now(), mode }),
   };
 }
@@ -126,7 +126,7 @@ export type SessionReplayResult = RequestComparisonResult & {
  * Replays a session: rebuilds every request, then drives the loop through every run. All requests must be identical.
  * @internal Exported for tests.
  */
-export async function replayRecords(records: readonly SessionRecord[]): Promise<SessionReplayResult> {
+export async function verifyRecordsReplay(records: readonly SessionRecord[]): Promise<SessionReplayResult> {
   const replay = compareRebuiltRequests(records);
   if (replay.difference !== undefined) return { ...replay, runs: 0, driven: 0, notDriven: [] };
   let driven = 0;

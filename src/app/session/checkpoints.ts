@@ -12,7 +12,7 @@ import { getErrorMessage } from '../../lib/errors.ts';
 import { omitUndefined } from '../../lib/json.ts';
 import { memoizeByObject } from '../../lib/memoize.ts';
 import type { OpenedSession } from '../../session/open-run-session.ts';
-import { getSharedWritesDir, getUnfinishedWritesDir } from '../../session/paths.ts';
+import { getCrossProcessWritesDir, getUnfinishedWritesDir } from '../../session/paths.ts';
 import { truncateBeforeMessage } from '../../session/records/conversation-state.ts';
 import { rebuildSession } from '../../session/records/rebuild-session.ts';
 import type { SessionTranscript } from '../../session/records/session-transcript.ts';
@@ -53,7 +53,7 @@ export function createSessionCheckpoints(
     roots,
     skip: [core.environment.ouroHome],
     unfinished: getUnfinishedWritesDir(core.environment.ouroHome),
-    sharedWritesFolder: getSharedWritesDir(core.environment.ouroHome),
+    sharedWritesFolder: getCrossProcessWritesDir(core.environment.ouroHome),
     home: core.environment.home,
     isBackgroundRunning: hasBackground,
     entries: opened.stored.checkpoints,

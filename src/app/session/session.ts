@@ -23,7 +23,7 @@ import {
   NO_WORK_DONE,
   type PreviousRequestHead,
 } from '../../session/persisted-state.ts';
-import { openUnsavedLines } from '../../session/records/append-file.ts';
+import { openUnsavedLineStorage } from '../../session/records/append-file.ts';
 import type { SessionSettings } from '../../session/records/session-settings.ts';
 import { openTranscript, type SessionTranscript } from '../../session/records/session-transcript.ts';
 import { createReplyJournal } from '../../session/reply-journal.ts';
@@ -117,7 +117,7 @@ function openSessionTranscript(
     title: opened.stored.title,
     lock: opened.lock,
     mirror,
-    fallback: openUnsavedLines(opened.id),
+    fallback: openUnsavedLineStorage(opened.id),
     unsavedLines: opened.unsaved,
     newId,
     now,

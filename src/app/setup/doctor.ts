@@ -10,8 +10,8 @@ import { describeMissingShell, findShell } from '../../lib/processes/find-shell.
 import { findBundledRipgrep } from '../../lib/processes/installed-files.ts';
 import { escapeUnsafeLine } from '../../lib/text/sanitize.ts';
 import { readStoredApiKeys } from '../../model/api-keys.ts';
+import { listProvidersWithKey } from '../../model/registry/explain-missing-model.ts';
 import { readProviderConfigs } from '../../model/registry/provider-settings.ts';
-import { listProvidersWithKey } from '../../model/registry/unavailable-model.ts';
 import { probeReadOnlySandbox } from '../../sandbox/read-only/read-only-sandbox.ts';
 import { applySettingsEnvironment } from '../../settings/effective-environment.ts';
 import { formatConfigProblems } from '../../settings/load-settings.ts';

@@ -15,18 +15,18 @@ import { ignoreMissingFile } from '../../lib/errors.ts';
 import { openJsonStore } from '../../lib/files/json-store.ts';
 import { readStoredApiKeys, storeApiKey } from '../../model/api-keys.ts';
 import { moveToSampleProject } from '../../model/providers/demo/sample-project.ts';
+import { listProvidersWithKey } from '../../model/registry/explain-missing-model.ts';
 import { detectKeyProvider } from '../../model/registry/key-provider.ts';
 import { openModelRegistry } from '../../model/registry/model-registry.ts';
 import { readProviderConfigs } from '../../model/registry/provider-settings.ts';
 import { discoverLocalServers, findServerModels } from '../../model/registry/server-discovery.ts';
-import { listProvidersWithKey } from '../../model/registry/unavailable-model.ts';
 import { findBypassProblem, resolveInitialMode } from '../../permissions/initial-mode.ts';
 import { saveUserSetting } from '../../settings/edit-settings.ts';
 import { applySettingsEnvironment, resolveTimeoutsAndRetries } from '../../settings/effective-environment.ts';
 import { isSettingsSourceEnabled } from '../../settings/load-settings.ts';
 import { openTrustStore } from '../../settings/trust-store.ts';
 import { readSettings } from '../read-settings.ts';
-import { buildTrustQuestion, isUnchangedSinceShown } from '../trust/folder-trust.ts';
+import { areTrustFingerprintsEqual, buildTrustQuestion } from '../trust/folder-trust.ts';
 import { findImportOffer } from './import-claude-files.ts';
 
 /** The state before a run: ready, or with questions for the user. */
@@ -170,7 +170,7 @@ async function findChangedTrust(
 ): Promise<TrustQuestion | undefined> {
   if (trust === 'no' || shown === undefined) return undefined;
   const current = await buildTrustQuestion(folder, environment);
-  if (current === undefined || isUnchangedSinceShown(shown.marks, current.question.marks)) return undefined;
+  if (current === undefined || areTrustFingerprintsEqual(shown.marks, current.question.marks)) return undefined;
   return { ...current.question, state: 'changed-meanwhile' };
 }
 

@@ -3,9 +3,9 @@ import type { Environment } from '../../contracts/environment.ts';
 import { deleteStoredApiKey, storeApiKey } from '../../model/api-keys.ts';
 import {
   explainInvalidKey,
-  findKeyProvider,
-  type KeyProvider,
+  findKeyProviderByName,
   type KeyProviderResult,
+  type ProviderWithApiKey,
 } from '../../model/registry/key-provider.ts';
 import { readSettings } from '../read-settings.ts';
 
@@ -13,17 +13,17 @@ type LoginContext = { readonly environment: Environment; readonly cwd: string };
 type KeyOutcome = { readonly ok: boolean; readonly message: string };
 
 /** Finds the provider with this name, including providers in the user settings. */
-export async function resolveKeyProvider(
+export async function findProviderByName(
   wanted: string,
   { environment, cwd }: LoginContext,
 ): Promise<KeyProviderResult> {
   const { merged } = await readSettings({ cwd: await realpath(cwd) }, environment, false);
-  return findKeyProvider(wanted, Object.keys(merged.providers ?? {}));
+  return findKeyProviderByName(wanted, Object.keys(merged.providers ?? {}));
 }
 
 /** Stores the key of a provider. Reports where it is stored, and which variable overrides it. */
 export async function saveProviderKey(
-  { name, label, variables }: KeyProvider,
+  { name, label, variables }: ProviderWithApiKey,
   input: string,
   environment: Environment,
 ): Promise<KeyOutcome> {
@@ -42,7 +42,7 @@ export async function saveProviderKey(
 
 /** Deletes the stored key of a provider. */
 export async function removeProviderKey(
-  { name, label }: Pick<KeyProvider, 'name' | 'label'>,
+  { name, label }: Pick<ProviderWithApiKey, 'name' | 'label'>,
   environment: Environment,
 ): Promise<KeyOutcome> {
   return (await deleteStoredApiKey(environment, name))

@@ -15,7 +15,7 @@ export type ExternalInstructionFile = {
 };
 
 /** The extensions and external files of a folder that need the user's approval. */
-export type FolderInstructions = {
+export type FolderContentToApprove = {
   /** Commands and skills. */
   readonly callables: readonly PromptTemplate[];
   readonly agents: readonly SubAgentDefinition[];
@@ -26,11 +26,11 @@ export type FolderInstructions = {
  * Reads the instructions and extensions of a folder as a start does, and finds the external files they include; `below`
  * also reads its subfolders, as a session that visits them all would.
  */
-export async function readFolderInstructions(
+export async function readFolderContentToApprove(
   cwd: string,
   home: string,
   depth: 'top' | 'below',
-): Promise<FolderInstructions> {
+): Promise<FolderContentToApprove> {
   const root = findRepositoryRoot(cwd);
   const bounds = listInstructionRoots(cwd, root, home);
   const found = new Map<string, ExternalInstructionFile>();

@@ -24,7 +24,7 @@ import {
   type ExternalInstructionFile,
   encodeExternalFiles,
   isExternalFileAccepted,
-  readFolderInstructions,
+  readFolderContentToApprove,
 } from './external-instructions.ts';
 
 /** The trust in one folder during one run. */
@@ -136,7 +136,7 @@ export async function buildTrustQuestion(
 }
 
 /** Returns whether fingerprints are the same as those shown; an absent one equals an empty one. */
-export function isUnchangedSinceShown(shown: TrustFingerprints, now: TrustFingerprints): boolean {
+export function areTrustFingerprintsEqual(shown: TrustFingerprints, now: TrustFingerprints): boolean {
   const sources = Object.keys({ ...shown, ...now }) as readonly ApprovedProjectPart[];
   return sources.every((source) => (shown[source] ?? 'nothing') === (now[source] ?? 'nothing'));
 }
@@ -165,7 +165,7 @@ async function readFolder(realDir: string, home: string, depth: 'top' | 'below')
   const [layers, above, { callables, agents, externalFiles }] = await Promise.all([
     readLayers(folder),
     Promise.all(parents.map(readLayers)).then((all) => all.flat()),
-    readFolderInstructions(realDir, home, depth),
+    readFolderContentToApprove(realDir, home, depth),
   ]);
   const getMark = (wanted: string) =>
     fingerprintSettingsGrants(layers.find(({ source }) => source === wanted)?.settings ?? {});

@@ -1,7 +1,7 @@
 import type { Environment } from '../../contracts/environment.ts';
 import type { TrustEffect, TrustFingerprints, TrustQuestion } from '../../contracts/frontend/first-run.ts';
 import { openTrustStore } from '../../settings/trust-store.ts';
-import { buildTrustQuestion, isUnchangedSinceShown } from './folder-trust.ts';
+import { areTrustFingerprintsEqual, buildTrustQuestion } from './folder-trust.ts';
 
 type TrustResult = { readonly ok: boolean; readonly lines: readonly string[] };
 
@@ -29,7 +29,7 @@ export function createTrustDialog(dir: string, environment: Environment): TrustD
     async agree() {
       const built = await buildTrustQuestion(dir, environment);
       const current = built?.question.marks;
-      if (shown === undefined || current === undefined || isUnchangedSinceShown(shown, current))
+      if (shown === undefined || current === undefined || areTrustFingerprintsEqual(shown, current))
         return storeTrust(dir, 'folder', environment, built);
       shown = current;
       const head = `${dir} has changed since it was shown and was not trusted. Repeat the command to trust it as it is now.`;

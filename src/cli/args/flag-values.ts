@@ -99,7 +99,7 @@ export function findFlagConflict(values: FlagValues, conditions: readonly string
 }
 
 /** Parses the JSON object given as the value of a flag; throws a `UsageError` when it is none. */
-export function parseJsonFlag(flag: string, text: string): JsonObject {
+export function parseJsonFlagValue(flag: string, text: string): JsonObject {
   let value: JsonValue;
   try {
     value = JSON.parse(text);

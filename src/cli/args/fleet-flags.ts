@@ -109,7 +109,7 @@ export type BatchFlags = FlagValuesOf<typeof BATCH_FLAGS>;
 export type WorkerFlags = FlagValuesOf<typeof WORKER_FLAGS>;
 
 /** The actions of `ouro batch`, with the most arguments each takes. */
-export const BATCH_OPERANDS = {
+export const BATCH_ACTION_MAX_ARGS = {
   run: 1,
   list: 0,
   status: 1,

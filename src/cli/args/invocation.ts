@@ -7,14 +7,14 @@ import { getErrorMessage } from '../../lib/errors.ts';
 import { readFileOrPipe } from '../../lib/files/read-regular-file.ts';
 import { omitUndefined } from '../../lib/json.ts';
 import { findClosestWord } from '../../lib/text/closest-word.ts';
-import { findFlagConflict, parseFlagValues, parseJsonFlag } from './flag-values.ts';
+import { findFlagConflict, parseFlagValues, parseJsonFlagValue } from './flag-values.ts';
 import { CLI_FLAGS, type FlagValues } from './flags.ts';
 import { parseArgs } from './parse-args.ts';
 import { findUnsupportedFlag } from './unsupported-args.ts';
 import { UsageError } from './usage-error.ts';
 
 /** A parsed command line. */
-export type Invocation = {
+export type CliInvocation = {
   readonly run: CliRunOptions;
   readonly mode: 'screen' | 'print' | 'host' | 'setup';
   /** Name of the git worktree to work in; empty for a new one, absent for the current folder. */
@@ -45,7 +45,7 @@ export type OutputOptions = {
 export async function parseInvocation(
   args: readonly string[],
   { cwd, hasTerminal }: { readonly cwd: string; readonly hasTerminal: boolean },
-): Promise<Invocation> {
+): Promise<CliInvocation> {
   const parsed = parseArgs(args);
   const unsupported = findUnsupportedFlag(parsed.unknownFlags);
   if (unsupported !== undefined) throw new UsageError(unsupported);
@@ -77,13 +77,13 @@ export async function parseInvocation(
 }
 
 /** An output format or a missing terminal implies print mode. */
-function resolveMode(flags: FlagValues, hasTerminal: boolean): Invocation['mode'] {
+function resolveMode(flags: FlagValues, hasTerminal: boolean): CliInvocation['mode'] {
   if (flags.initOnly === true) return 'setup';
   if (flags.inputFormat === 'stream-json') return 'host';
   return flags.print === true || flags.outputFormat !== undefined || !hasTerminal ? 'print' : 'screen';
 }
 
-async function buildRunOptions(flags: FlagValues, mode: Invocation['mode'], cwd: string): Promise<CliRunOptions> {
+async function buildRunOptions(flags: FlagValues, mode: CliInvocation['mode'], cwd: string): Promise<CliRunOptions> {
   const { model, betas, permissionMode, allowedTools, disallowedTools, maxTurns, maxBudgetUsd, tokenBudget } = flags;
   const { settings, settingSources, agent } = flags;
   const systemPrompt = flags.systemPrompt ?? (await readFlagFile('--system-prompt-file', flags.systemPromptFile, cwd));
@@ -114,14 +114,14 @@ async function buildRunOptions(flags: FlagValues, mode: Invocation['mode'], cwd:
       ide: flags.ide === true ? ('wait' as const) : undefined,
       jsonSchema: flags.jsonSchema === undefined ? undefined : await parseSchema(flags.jsonSchema),
       policy: flags.managedSettings === undefined ? undefined : parsePolicy(flags.managedSettings),
-      agents: flags.agents === undefined ? undefined : parseJsonFlag('--agents', flags.agents),
+      agents: flags.agents === undefined ? undefined : parseJsonFlagValue('--agents', flags.agents),
     }),
   };
 }
 
 async function parseSchema(text: string): Promise<JsonObject> {
-  const schema = parseJsonFlag('--json-schema', text);
-  const { findSchemaProblem } = await import('./schema-problem.ts');
+  const schema = parseJsonFlagValue('--json-schema', text);
+  const { findSchemaProblem } = await import('./answer-schema-problem.ts');
   const problem = findSchemaProblem(schema);
   if (problem !== undefined) throw new UsageError(`Option --json-schema: ${problem}.`);
   return schema;
@@ -129,7 +129,7 @@ async function parseSchema(text: string): Promise<JsonObject> {
 
 /** Rejects an invalid policy at startup: an ignored policy would lift its restrictions. */
 function parsePolicy(text: string): string {
-  return JSON.stringify(parseJsonFlag('--managed-settings', text));
+  return JSON.stringify(parseJsonFlagValue('--managed-settings', text));
 }
 
 /** `--thinking` without `--effort` uses the default effort of the model. */
@@ -203,7 +203,7 @@ async function validateFlagTargets(flags: FlagValues, cwd: string): Promise<void
 
 async function checkFileOrJson(flag: string, value: string, cwd: string): Promise<void> {
   if (value.trimStart().startsWith('{')) {
-    parseJsonFlag(flag, value);
+    parseJsonFlagValue(flag, value);
     return;
   }
   if (!(await existsAs('file', resolve(cwd, value)))) throw new UsageError(`Option ${flag}: file ${value} not found.`);

@@ -3,7 +3,7 @@ import type { ProcessIo } from '../process-io.ts';
 import type { Shutdown } from '../shutdown.ts';
 import { defineFlag, type FlagTable, JSON_FLAG } from './define-flag.ts';
 import { CLI_FLAGS } from './flags.ts';
-import { BATCH_FLAGS, BATCH_OPERANDS, EVAL_FLAGS, WORKER_FLAGS } from './fleet-flags.ts';
+import { BATCH_ACTION_MAX_ARGS, BATCH_FLAGS, EVAL_FLAGS, WORKER_FLAGS } from './fleet-flags.ts';
 
 type OperandLimit = number | 'any';
 
@@ -130,9 +130,9 @@ export const SUBCOMMANDS = {
   batch: {
     usage:
       '"<prompt>" --over <dirs> | run <file> | list | status | show | logs | pause | resume | cancel | retry | budget | collect | delete | init',
-    operands: BATCH_OPERANDS,
+    operands: BATCH_ACTION_MAX_ARGS,
     description: 'run one prompt over many repositories, folders or files, unattended',
-    choices: Object.keys(BATCH_OPERANDS),
+    choices: Object.keys(BATCH_ACTION_MAX_ARGS),
     flags: BATCH_FLAGS,
   },
   worker: {

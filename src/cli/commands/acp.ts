@@ -1,7 +1,7 @@
 import { realpath, stat } from 'node:fs/promises';
 import { ndJsonStream } from '@agentclientprotocol/sdk/unstable';
 import { createConversation } from '../../app/compose.ts';
-import { openSessionArchive } from '../../app/replay/session-archive.ts';
+import { createStoredSessionOperations } from '../../app/replay/session-archive.ts';
 import { buildTrustQuestion } from '../../app/trust/folder-trust.ts';
 import { parseInvocation } from '../args/invocation.ts';
 import type { SubcommandInput } from '../args/subcommands.ts';
@@ -19,7 +19,7 @@ export async function runAcpCommand(input: SubcommandInput): Promise<number> {
     options: { ...options, frontend: 'editor' },
     version: io.environment.version,
     async listSessions(cwd) {
-      const sessions = await openSessionArchive(io.environment, cwd ?? io.cwd).list(
+      const sessions = await createStoredSessionOperations(io.environment, cwd ?? io.cwd).list(
         cwd === undefined ? 'all' : 'folder',
       );
       return sessions.map((session) => ({
@@ -30,7 +30,7 @@ export async function runAcpCommand(input: SubcommandInput): Promise<number> {
       }));
     },
     async deleteSession(id) {
-      const archive = openSessionArchive(io.environment, io.cwd);
+      const archive = createStoredSessionOperations(io.environment, io.cwd);
       const session = (await archive.list('all')).find((stored) => stored.id === id);
       if (session === undefined) return 'session not found';
       const outcome = await archive.delete(session);

@@ -1,4 +1,4 @@
-import { removeProviderKey, resolveKeyProvider, saveProviderKey } from '../../app/setup/provider-keys.ts';
+import { findProviderByName, removeProviderKey, saveProviderKey } from '../../app/setup/provider-keys.ts';
 import { readHiddenLine } from '../../ui/input/read-hidden-line.ts';
 import type { SubcommandInput } from '../args/subcommands.ts';
 import { UsageError } from '../args/usage-error.ts';
@@ -15,7 +15,7 @@ export async function runLoginCommand({
     throw new UsageError(
       'Usage: ouro login [provider]. Type the key when asked, or pipe it in: other users could read an argument.',
     );
-  const answer = await resolveKeyProvider(name, io);
+  const answer = await findProviderByName(name, io);
   if (!answer.ok) {
     io.stderr.write(`${answer.problem}\n`);
     return 1;
@@ -43,7 +43,7 @@ async function readKey({ stdin, stderr }: ProcessIo, label: string): Promise<str
 
 /** Runs `ouro logout [provider]`: deletes a stored key. */
 export async function runLogoutCommand({ args: [name = 'anthropic'], io }: SubcommandInput): Promise<number> {
-  const answer = await resolveKeyProvider(name, io);
+  const answer = await findProviderByName(name, io);
   // A provider removed from the settings may still have a stored key.
   const outcome = await removeProviderKey(answer.ok ? answer.provider : { name, label: name }, io.environment);
   if (outcome.ok) io.stdout.write(`${outcome.message}\n`);

@@ -7,7 +7,7 @@ import {
 } from '../../app/mcp/mcp-config-actions.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
 import type { FlagValuesOf } from '../args/define-flag.ts';
-import { parseFlagValues, parseJsonFlag } from '../args/flag-values.ts';
+import { parseFlagValues, parseJsonFlagValue } from '../args/flag-values.ts';
 import { SUBCOMMANDS, type SubcommandInput } from '../args/subcommands.ts';
 import { UsageError } from '../args/usage-error.ts';
 import type { ProcessIo } from '../process-io.ts';
@@ -113,7 +113,7 @@ function createOauthEntry({ clientId, clientSecret, callbackPort }: Flags): obje
 async function addJson({ args: [name, text], flags, io, manager }: McpRequest): Promise<number> {
   if (name === undefined || text === undefined)
     throw new UsageError('Usage: ouro mcp add-json <name> \'{"command": "…"}\'.');
-  return printOutcome(io, await manager.add(name, parseJsonFlag('add-json', text), flags.scope));
+  return printOutcome(io, await manager.add(name, parseJsonFlagValue('add-json', text), flags.scope));
 }
 
 /** Adds the servers of the Claude desktop app; servers whose name is taken are skipped. */

@@ -26,7 +26,7 @@ const USAGE = `Usage: ouro permissions explain <Tool> '<input>', ouro permission
 export async function runPermissionsCommand({ args, flags: rawFlags, io }: SubcommandInput): Promise<number> {
   const flags = parseFlagValues(SUBCOMMANDS.permissions.flags, rawFlags);
   const [action, tool, ...input] = args;
-  const explainer = await openPermissionExplainer(createExplainRequest(flags, io), io.environment);
+  const explainer = await loadPermissionExplainer(createExplainRequest(flags, io), io.environment);
   for (const problem of explainer.problems) io.stderr.write(`${sanitize(problem, 'line')}\n`);
   switch (action) {
     case 'lint': {
@@ -88,11 +88,11 @@ type PermissionExplainerOptions = {
 };
 
 /** Explains decisions by the rules of a folder, without running anything. */
-type PermissionExplainer = Awaited<ReturnType<typeof openPermissionExplainer>>;
+type PermissionExplainer = Awaited<ReturnType<typeof loadPermissionExplainer>>;
 type ExplainedCall = ReturnType<typeof explainCall>;
 
 /** Creates an explainer with the policy of a new session in a folder, plus rules of the command line. */
-export async function openPermissionExplainer(options: PermissionExplainerOptions, environment: Environment) {
+export async function loadPermissionExplainer(options: PermissionExplainerOptions, environment: Environment) {
   const cwd = await realpath(options.cwd);
   const trust = await loadFolderTrust(cwd, environment, options.trust);
   const runOptions: Pick<CliRunOptions, 'cwd' | 'addDirs'> = { cwd, addDirs: [] };

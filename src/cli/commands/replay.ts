@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { getPathIfFile, openSessionArchive } from '../../app/replay/session-archive.ts';
+import { createStoredSessionOperations, getPathIfFile } from '../../app/replay/session-archive.ts';
 import { formatCount } from '../../lib/text/format.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
 import type { SubcommandInput } from '../args/subcommands.ts';
@@ -9,7 +9,7 @@ import { UsageError } from '../args/usage-error.ts';
 export async function runReplayCommand({ args, flags, io }: SubcommandInput): Promise<number> {
   const [target] = args;
   if (target === undefined) throw new UsageError('Usage: ouro replay <session | capsule file>');
-  const archive = openSessionArchive(io.environment, io.cwd);
+  const archive = createStoredSessionOperations(io.environment, io.cwd);
   let path = await getPathIfFile(resolve(io.cwd, target));
   if (path === undefined) {
     const match = await archive.find(args.join(' '));

@@ -1,6 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { openSessionArchive, type SessionArchive, type SessionSummary } from '../../app/replay/session-archive.ts';
+import {
+  createStoredSessionOperations,
+  type SessionSummary,
+  type StoredSessionOperations,
+} from '../../app/replay/session-archive.ts';
 import { formatAge, formatBytes, formatCount } from '../../lib/text/format.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
 import { padToWidth, truncateEnd } from '../../lib/text/text-width.ts';
@@ -16,7 +20,7 @@ type SessionsRequest = {
   readonly args: readonly string[];
   readonly flags: Flags;
   readonly io: ProcessIo;
-  readonly archive: SessionArchive;
+  readonly archive: StoredSessionOperations;
 };
 type Action = (request: SessionsRequest) => Promise<number>;
 
@@ -47,7 +51,7 @@ export async function runSessionsCommand({ args, flags: rawFlags, io }: Subcomma
   if (action === undefined) {
     throw new UsageError(`Unknown command "ouro sessions ${name}". Use one of: ${Object.keys(ACTIONS).join(', ')}.`);
   }
-  return action({ args: rest, flags, io, archive: openSessionArchive(io.environment, io.cwd) });
+  return action({ args: rest, flags, io, archive: createStoredSessionOperations(io.environment, io.cwd) });
 }
 
 async function list({ flags, io, archive }: SessionsRequest): Promise<number> {
@@ -192,7 +196,7 @@ export function serializeSession({ modifiedMs, path, ...rest }: SessionSummary) 
   return { ...rest, modified: new Date(modifiedMs).toISOString(), path };
 }
 
-type CheckReport = Awaited<ReturnType<SessionArchive['check']>>;
+type CheckReport = Awaited<ReturnType<StoredSessionOperations['check']>>;
 
 /** Formats the check of a session as one line. */
 export function formatSessionCheck({ id, title }: SessionSummary, report: CheckReport): string {
@@ -201,7 +205,7 @@ export function formatSessionCheck({ id, title }: SessionSummary, report: CheckR
   return `${id.slice(0, ID_CHARS)}  ${report.words} (${report.records} records)${repair}  ${shortTitle}\n`;
 }
 
-type SearchHit = ReturnType<SessionArchive['search']> extends AsyncGenerator<infer Hit, void> ? Hit : never;
+type SearchHit = ReturnType<StoredSessionOperations['search']> extends AsyncGenerator<infer Hit, void> ? Hit : never;
 
 /** Formats a search result as two lines: session and excerpt. */
 export function formatSearchHit({ session, role, excerpt }: SearchHit): string {

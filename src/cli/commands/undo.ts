@@ -1,6 +1,6 @@
 import { lstat, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
-import { openSessionArchive } from '../../app/replay/session-archive.ts';
+import { createStoredSessionOperations } from '../../app/replay/session-archive.ts';
 import { formatCount } from '../../lib/text/format.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
 import { truncateEnd } from '../../lib/text/text-width.ts';
@@ -18,7 +18,7 @@ export async function runUndoCommand({ args, flags, io }: SubcommandInput): Prom
   if (chosen.length > 1) throw new UsageError(`--${chosen.join(' and --')} contradict each other. Choose one.`);
   if (words.length > 0 && (flags.list === true || flags.redo === true))
     throw new UsageError('--list and --redo take no files. Usage: ouro undo [session] [path…]');
-  const archive = openSessionArchive(io.environment, io.cwd);
+  const archive = createStoredSessionOperations(io.environment, io.cwd);
   const match = session === undefined ? await archive.newest() : await archive.find(session);
   const opened = match.ok ? await openStoredSessionUndo(match.session, io.environment) : match;
   if (!opened.ok) {

@@ -10,7 +10,7 @@ import { sanitize } from '../../lib/text/sanitize.ts';
 import { deleteStoredApiKey, readPluginSecrets, readStoredApiKeys } from '../../model/api-keys.ts';
 import type { SubcommandInput } from '../args/subcommands.ts';
 import { detectInstallation, type Installation } from '../installation/detect-installation.ts';
-import { explainUnwritable, getPreviousVersionPath, NOTICES_FILE, runNpm } from '../installation/update.ts';
+import { explainUnwritable, getPreviousVersionPath, runNpm, THIRD_PARTY_NOTICES_FILE } from '../installation/update.ts';
 import type { ProcessIo } from '../process-io.ts';
 
 /** Runs `ouro uninstall`: says what it removes, asks, and removes it. */
@@ -89,8 +89,17 @@ async function planUninstall(
 async function listProgramFiles(file: string, environment: Environment): Promise<readonly string[]> {
   const folder = dirname(file);
   const ripgrep = join(folder, file.endsWith('.exe') ? 'rg.exe' : 'rg');
-  const unpacked = [ripgrep, getPreviousVersionPath(ripgrep), join(folder, NOTICES_FILE), join(folder, 'LICENSE')];
-  const files = [file, getPreviousVersionPath(file), ...(existsSync(join(folder, NOTICES_FILE)) ? unpacked : [])];
+  const unpacked = [
+    ripgrep,
+    getPreviousVersionPath(ripgrep),
+    join(folder, THIRD_PARTY_NOTICES_FILE),
+    join(folder, 'LICENSE'),
+  ];
+  const files = [
+    file,
+    getPreviousVersionPath(file),
+    ...(existsSync(join(folder, THIRD_PARTY_NOTICES_FILE)) ? unpacked : []),
+  ];
   // The installer's own folder may not be in the PATH yet.
   const folders = new Set([...environment.path, join(environment.home, '.local', 'bin')]);
   const commands = [...folders].map((entry) => join(entry, basename(file)));
@@ -116,7 +125,7 @@ async function runUninstall({ paths, npm }: UninstallPlan, environment: Environm
       throw explainUnwritable(dirname(path), thrown);
     });
   // The folder of an unpacked archive; one that holds anything else stays.
-  const notices = paths.find((path) => basename(path) === NOTICES_FILE);
+  const notices = paths.find((path) => basename(path) === THIRD_PARTY_NOTICES_FILE);
   if (notices !== undefined && (await readdir(dirname(notices))).length === 0) await rmdir(dirname(notices));
 }
 

@@ -20,7 +20,7 @@ export type UpdateRequest = {
 };
 
 /** A file that only the archives of releases contain. */
-export const NOTICES_FILE = 'THIRD-PARTY.txt';
+export const THIRD_PARTY_NOTICES_FILE = 'THIRD-PARTY.txt';
 const NPM_TIMEOUT_MS = 15 * 60_000;
 const START_TIMEOUT_MS = 30_000;
 
@@ -83,7 +83,7 @@ async function replaceFiles(
     if (found !== version) throw new Error(`The downloaded ouro ${version} does not run on this machine.`);
     const ripgrep = join(folder, basename(fresh.ripgrep));
     // An rg in the same folder belongs to ouro only if an archive was unpacked there.
-    if (existsSync(join(folder, NOTICES_FILE))) await replaceFile(ripgrep, fresh.ripgrep);
+    if (existsSync(join(folder, THIRD_PARTY_NOTICES_FILE))) await replaceFile(ripgrep, fresh.ripgrep);
     await replaceFile(file, fresh.ouro);
   } catch (thrown) {
     throw explainUnwritable(folder, thrown);

@@ -1,15 +1,15 @@
 import { basename } from 'node:path';
 import { enterWorktree, type SessionWorktree, type WorktreeEnd } from '../../app/session/worktree.ts';
 import { exhaustive, getErrorMessage } from '../../lib/errors.ts';
-import type { Invocation } from '../args/invocation.ts';
+import type { CliInvocation } from '../args/invocation.ts';
 import type { ProcessIo } from '../process-io.ts';
 
 /** Runs a mode in a git worktree (`-w`) and reports on stderr whether the worktree was removed or kept. */
 export async function runInWorktree(
-  invocation: Invocation,
+  invocation: CliInvocation,
   name: string,
   io: ProcessIo,
-  runMode: (worktreeInvocation: Invocation) => Promise<number>,
+  runMode: (worktreeInvocation: CliInvocation) => Promise<number>,
 ): Promise<number> {
   let worktree: Awaited<ReturnType<typeof enterWorktree>>;
   try {

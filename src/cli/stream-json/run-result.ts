@@ -73,7 +73,7 @@ export function createRunResultCollector(conversation: Conversation, now: () => 
 }
 
 /** Creates the result line of a run that could not start. */
-export function createStartFailure(error: string, newId: () => string): JsonObject {
+export function createStartFailureResult(error: string, newId: () => string): JsonObject {
   return {
     type: 'result',
     subtype: 'error_during_execution',

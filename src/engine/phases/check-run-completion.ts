@@ -16,7 +16,7 @@ export const stopAfterTurnOnRequest: LoopPhase = async function* (state, turn, d
 };
 
 /** A reply without calls: resumes pauses, retries empty replies and takes new input; then asks the stop hooks. */
-export const runStopHooks: LoopPhase = async function* (state, turn, deps, signal) {
+export const handleReplyWithoutCalls: LoopPhase = async function* (state, turn, deps, signal) {
   if (listReplyCalls(turn.reply).length > 0) return undefined;
   const continuation = resumePausedTurn(state, turn) ?? retryEmptyReply(state, turn, deps);
   if (continuation !== undefined) return yield* emitVerdictMessages(state, turn, continuation);

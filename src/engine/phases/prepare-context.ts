@@ -7,18 +7,18 @@ import { abandonOnAbort } from '../../lib/promises.ts';
 import { appendMessages, getCurrentModelId } from '../query-state.ts';
 
 /** The state and the view to send, or the reason to stop. */
-export type ContextPreparation =
+export type ContextPreparationResult =
   | { readonly kind: 'ready'; readonly state: QueryState; readonly view: readonly Message[] }
   | { readonly kind: 'stop'; readonly terminal: Terminal };
 
-const STOPPED: ContextPreparation = { kind: 'stop', terminal: { reason: 'aborted_streaming' } };
+const STOPPED: ContextPreparationResult = { kind: 'stop', terminal: { reason: 'aborted_streaming' } };
 
 /** Adds steering messages and prepares the view to send; compacts a context that is nearly full. */
 export async function* prepareContext(
   initial: QueryState,
   deps: QueryDeps,
   signal: AbortSignal,
-): AsyncGenerator<AgentEvent, ContextPreparation> {
+): AsyncGenerator<AgentEvent, ContextPreparationResult> {
   if (signal.aborted) return STOPPED;
   if (deps.config.maxBudgetUsd !== undefined && deps.costUsd() >= deps.config.maxBudgetUsd) {
     return stopForBudget(deps.config.maxBudgetUsd);
@@ -109,7 +109,7 @@ export function isIdenticalRetry({ transition }: Pick<QueryState, 'transition'>)
   return reason === 'fallback_retry' || reason === 'max_output_tokens_escalate';
 }
 
-function stopForBudget(limitUsd: number): ContextPreparation {
+function stopForBudget(limitUsd: number): ContextPreparationResult {
   const message = `The budget of $${limitUsd} is used up.`;
   return { kind: 'stop', terminal: { reason: 'budget_exhausted', words: message } };
 }
@@ -129,7 +129,7 @@ function stopForFullContext(
   tokens: number,
   blockAt: number,
   { longMessage, fullContext }: ContextAdvice,
-): ContextPreparation {
+): ContextPreparationResult {
   const messageTokens = estimatePromptTokens(messages.at(-1));
   const message =
     messageTokens > blockAt

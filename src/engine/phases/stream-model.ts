@@ -3,7 +3,7 @@ import type { ModelEvent, ModelOutcome, ModelRequest } from '../../contracts/mod
 import type { QueryDeps, QueryState } from '../../contracts/query.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import { createEventLoopYielder } from '../../lib/promises.ts';
-import { countInputTokens, type ModelTurn } from '../model-turn.ts';
+import { type ModelTurn, sumInputTokens } from '../model-turn.ts';
 import { getCurrentModelId, getCurrentModelLink, hasFallback } from '../query-state.ts';
 import { stripRejectedContent } from '../recoveries/rejected-content.ts';
 import { buildModelRequest } from '../request/build-model-request.ts';
@@ -17,11 +17,11 @@ import {
 } from '../streaming-reply-state.ts';
 import { createToolScheduler, type ToolScheduler } from '../tool-calls/tool-scheduler.ts';
 import { emitTombstone } from '../turn-phases.ts';
-import type { ContextPreparation } from './prepare-context.ts';
+import type { ContextPreparationResult } from './prepare-context.ts';
 
 /** Sends the request and emits the reply as it streams; a call starts as soon as its block is complete and on disk. */
 export async function* streamModel(
-  { state, view }: Extract<ContextPreparation, { kind: 'ready' }>,
+  { state, view }: Extract<ContextPreparationResult, { kind: 'ready' }>,
   deps: QueryDeps,
   signal: AbortSignal,
 ): AsyncGenerator<AgentEvent, ModelTurn> {
@@ -35,7 +35,7 @@ export async function* streamModel(
     const retryWith = stripRejectedContent(turn.failure, { stripped: excluded, view, request, round });
     if (retryWith === undefined) {
       const usage = turn.reply?.usage;
-      const inputTokens = usage && countInputTokens(usage);
+      const inputTokens = usage && sumInputTokens(usage);
       if (inputTokens !== undefined && inputTokens > 0)
         deps.context.calibrate(view, inputTokens, usage?.cleared?.tokens);
       return turn;

@@ -1,6 +1,6 @@
 import type { ModelInfo } from '../../contracts/model.ts';
 import type { QueryDeps, QueryState } from '../../contracts/query.ts';
-import { countInputTokens, createMetaMessage, listReplyCalls, type ModelTurn, trimReply } from '../model-turn.ts';
+import { createMetaMessage, listReplyCalls, type ModelTurn, sumInputTokens, trimReply } from '../model-turn.ts';
 import { appendMessages, type PhaseVerdict, retry, spend } from '../query-state.ts';
 import { emitTombstone, emitVerdictMessages, type LoopPhase } from '../turn-phases.ts';
 
@@ -34,7 +34,7 @@ function raiseOutputLimit(state: QueryState, turn: ModelTurn, info: ModelInfo): 
     return undefined;
   const usage = turn.reply?.usage;
   const remaining =
-    usage === undefined ? Number.POSITIVE_INFINITY : info.contextWindow - countInputTokens(usage) - MARGIN_TOKENS;
+    usage === undefined ? Number.POSITIVE_INFINITY : info.contextWindow - sumInputTokens(usage) - MARGIN_TOKENS;
   const cap = Math.min(info.maxOutputTokens, remaining);
   if (info.defaultOutputTokens >= cap) return undefined;
   const escalated = spend(state, { escalated: true });

@@ -32,7 +32,7 @@ export function denyCall(message: string, denial: CallDenial): CallCompletion {
 }
 
 /** Returns the completion of a call that was aborted while it ran. */
-export function interruptCall(): CallCompletion {
+export function createInterruptedCompletion(): CallCompletion {
   return { status: 'interrupted', outcome: { content: INTERRUPTED_RESULT, isError: true }, attachments: [] };
 }
 

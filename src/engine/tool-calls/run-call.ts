@@ -16,7 +16,7 @@ import { getErrorMessage } from '../../lib/errors.ts';
 import { isSameJson } from '../../lib/json.ts';
 import { abandonOnAbort } from '../../lib/promises.ts';
 import { truncateEnd } from '../../lib/text/text-width.ts';
-import { type CallCompletion, denyCall, failCall, interruptCall, skipCall } from './call-completion.ts';
+import { type CallCompletion, createInterruptedCompletion, denyCall, failCall, skipCall } from './call-completion.ts';
 import { runCompoundCall } from './run-compound-call.ts';
 
 /** Runs one prepared call: pre-hook, gate, tool, post-hook, result cap. Never throws, whatever a tool or hook does. */
@@ -231,12 +231,12 @@ async function executeTool(
   };
   try {
     const finished = await abandonOnAbort(runTool(call, context), signal, ABORT_GRACE_MS);
-    if (finished === undefined) return interruptCall();
+    if (finished === undefined) return createInterruptedCompletion();
     const { outcome } = finished;
     if (signal.aborted && outcome.isError === true) return { status: 'interrupted', outcome, attachments: [] };
     return { status: outcome.isError === true ? 'failed' : 'done', outcome, attachments: [] };
   } catch (thrown) {
-    if (signal.aborted) return interruptCall();
+    if (signal.aborted) return createInterruptedCompletion();
     if (thrown instanceof ToolFailure) return failCall(thrown.message, 'tool');
     return failCall(
       `${block.name} failed unexpectedly: ${getErrorMessage(thrown)}. The fault is in the tool, not in the call; try another way.`,

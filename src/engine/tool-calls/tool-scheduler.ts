@@ -4,7 +4,13 @@ import type { QueryDeps } from '../../contracts/query.ts';
 import type { Tool } from '../../contracts/tool.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import { createEventLoopYielder } from '../../lib/promises.ts';
-import { type CallCompletion, createToolResult, failCall, interruptCall, skipCall } from './call-completion.ts';
+import {
+  type CallCompletion,
+  createInterruptedCompletion,
+  createToolResult,
+  failCall,
+  skipCall,
+} from './call-completion.ts';
 import { describeUnknownTool, findTool, prepareCall } from './find-tool.ts';
 import { runToolCall } from './run-call.ts';
 
@@ -113,7 +119,7 @@ export function createToolScheduler(
 
   function toCompletedCall(call: ScheduledCall): CompletedCall {
     const { block } = call;
-    const unended = { completion: running.has(call) ? interruptCall() : skipCall(), durationMs: 0 };
+    const unended = { completion: running.has(call) ? createInterruptedCompletion() : skipCall(), durationMs: 0 };
     const { completion, durationMs } = completions.get(call) ?? unended;
     return { block, title: getTitle(call), completion, result: createToolResult(block, completion), durationMs };
   }

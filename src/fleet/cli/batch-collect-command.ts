@@ -8,16 +8,16 @@ import type { FleetStore } from '../../contracts/fleet-store.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import { formatOneLine } from '../../lib/text/format.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
-import { createFleetGit, type FleetGit, getGitOutput } from '../git/fleet-git.ts';
+import { createFleetGit, type FleetGit, requireGitOutput } from '../git/fleet-git.ts';
 import { openForge } from '../git/open-forge.ts';
 import { commitPatch, hasRemoteBranch, pushBranch } from '../git/publish-patch.ts';
 import { openRepositoryMirrors } from '../git/repository-mirrors.ts';
-import { isRemoteUrl, isSafeFolderName, validateTaskCheckout } from '../git/validate-checkout-spec.ts';
+import { isRemoteRepositoryUrl, isSafeFolderName, validateTaskCheckout } from '../git/validate-checkout-spec.ts';
 import { renderPullRequestBody } from '../tasks/expand-tasks.ts';
 import { BATCH_EXIT_CODES, type BatchCommandInput } from './batch-run-command.ts';
+import { findBatch } from './batch-show-commands.ts';
 import { openTaskQueue } from './open-task-queue.ts';
 import { getTaskWorktreesRoot } from './run-worker-in-process.ts';
-import { findBatch } from './show-batch.ts';
 
 type TaskPatch = { readonly task: BatchTaskView; readonly patch: Uint8Array };
 type CollectFormat = 'patches' | 'branch' | 'pr' | 'json';
@@ -142,7 +142,7 @@ async function publish(
   const gitFolder = await findGitFolder(repository, git, workRoot);
   const title = `${batch.name}: ${formatOneLine(task.title)}`;
   const known = (await store.listBranches({ url: repository.url })).find((candidate) => candidate.branch === branch);
-  const isRemote = isRemoteUrl(repository.url);
+  const isRemote = isRemoteRepositoryUrl(repository.url);
   const commit = await commitPatch(git, {
     gitFolder,
     commit: repository.commit,
@@ -200,14 +200,14 @@ function createBody({ title, spec, result }: BatchTaskView, { name, collect }: B
 
 /** Returns the git folder to create the branch in: of a local repository itself, of a remote one the local mirror. */
 async function findGitFolder(repository: BatchTaskCheckout, git: FleetGit, workRoot: string): Promise<string> {
-  if (isRemoteUrl(repository.url)) return openRepositoryMirrors(workRoot, git).ensureCommit(repository);
+  if (isRemoteRepositoryUrl(repository.url)) return openRepositoryMirrors(workRoot, git).ensureCommit(repository);
   const result = await git({ args: ['rev-parse', '--path-format=absolute', '--git-common-dir'], cwd: repository.url });
-  return getGitOutput(result, `${repository.url} does not exist any more`).trim();
+  return requireGitOutput(result, `${repository.url} does not exist any more`).trim();
 }
 
 async function findOrigin(folder: string, git: FleetGit): Promise<string> {
   const result = await git({ args: ['config', '--get', 'remote.origin.url'], cwd: folder });
   const url = result.stdout.toString('utf8').trim();
-  if (isRemoteUrl(url)) return url;
+  if (isRemoteRepositoryUrl(url)) return url;
   throw new Error(`${folder} has no remote "origin" to open a pull request at`);
 }

@@ -13,11 +13,11 @@ type Action = (request: BatchCommandInput) => Promise<number>;
 const ACTION_LOADERS: Readonly<Record<string, () => Promise<Action>>> = {
   run: async () => (await import('./batch-run-command.ts')).runBatchRunCommand,
   collect: async () => (await import('./batch-collect-command.ts')).runBatchCollectCommand,
-  init: async () => createSampleBatch,
-  list: async () => (await import('./show-batch.ts')).runBatchListCommand,
-  status: async () => (await import('./show-batch.ts')).runBatchStatusCommand,
-  show: async () => (await import('./show-batch.ts')).runBatchShowCommand,
-  logs: async () => (await import('./show-batch.ts')).runBatchLogsCommand,
+  init: async () => runBatchInitCommand,
+  list: async () => (await import('./batch-show-commands.ts')).runBatchListCommand,
+  status: async () => (await import('./batch-show-commands.ts')).runBatchStatusCommand,
+  show: async () => (await import('./batch-show-commands.ts')).runBatchShowCommand,
+  logs: async () => (await import('./batch-show-commands.ts')).runBatchLogsCommand,
   pause: async () => (await import('./batch-control-command.ts')).runBatchControlCommand,
   resume: async () => (await import('./batch-control-command.ts')).runBatchControlCommand,
   cancel: async () => (await import('./batch-control-command.ts')).runBatchControlCommand,
@@ -51,7 +51,7 @@ limits: { each: 0.50, all: 2, minutes: 10, at_once: 3 }
 `;
 
 /** Runs `ouro batch init <dir>`: creates three small repositories and a task file, for a first batch without a key. */
-export async function createSampleBatch({ args: [, name, ...extraArgs], io }: BatchCommandInput): Promise<number> {
+export async function runBatchInitCommand({ args: [, name, ...extraArgs], io }: BatchCommandInput): Promise<number> {
   if (name === undefined || extraArgs.length > 0) throw new UsageError('Usage: ouro batch init <new folder>');
   const folder = resolve(io.cwd, name);
   if (existsSync(folder)) throw new UsageError(`${name} already exists. Name a new folder.`);

@@ -3,8 +3,8 @@ import type { BatchControlCommand } from '../../contracts/fleet.ts';
 import type { FleetStore } from '../../contracts/fleet-store.ts';
 import { formatCount } from '../../lib/text/format.ts';
 import { BATCH_EXIT_CODES, type BatchCommandInput } from './batch-run-command.ts';
+import { findBatch, findBatchTask, runWithFleetStore } from './batch-show-commands.ts';
 import { formatMicroDollars } from './format-batch.ts';
-import { findBatch, findBatchTask, runWithFleetStore } from './show-batch.ts';
 
 /** Runs `ouro batch pause|resume|cancel|retry|budget ID …`. */
 export const runBatchControlCommand = (request: BatchCommandInput): Promise<number> =>

@@ -4,11 +4,11 @@ import type { BatchScheduleView, BatchStatus, PendingBatchDeletion } from '../..
 import type { FleetStore } from '../../contracts/fleet-store.ts';
 import { deletePendingBatchFiles } from '../worker/clean-up.ts';
 import { BATCH_EXIT_CODES, type BatchCommandInput } from './batch-run-command.ts';
+import { findBatch, findPendingDeletions } from './batch-show-commands.ts';
 import { createYesNoPrompter } from './confirm.ts';
 import { formatBatchCount, formatBatchTable, formatPendingDeletions } from './format-batch.ts';
-import { type OpenTaskQueue, openTaskQueue } from './open-task-queue.ts';
+import { type OpenedTaskQueue, openTaskQueue } from './open-task-queue.ts';
 import { createFleetCleanUpDeps } from './run-worker-in-process.ts';
-import { findBatch, findPendingDeletions } from './show-batch.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -119,7 +119,7 @@ type DeleteOptions = { readonly io: ProcessIo; readonly isJson: boolean };
 /** Deletes batches from the queue and from this machine. Other machines delete their files as soon as a worker runs. */
 async function deleteAll(
   chosen: readonly BatchStatus[],
-  fleet: OpenTaskQueue,
+  fleet: OpenedTaskQueue,
   { io, isJson }: DeleteOptions,
 ): Promise<number> {
   const { store } = fleet;

@@ -19,14 +19,14 @@ import { formatWorkerEvent } from '../worker/worker-events.ts';
 import { readWorkerPolicy } from '../worker/worker-policy.ts';
 import type { YesNoPrompter } from './confirm.ts';
 import { formatBatchPreview, formatBatchStatus } from './format-batch.ts';
-import { type OpenTaskQueue, openTaskQueue } from './open-task-queue.ts';
+import { type OpenedTaskQueue, openTaskQueue } from './open-task-queue.ts';
 import { runWorkerInProcess } from './run-worker-in-process.ts';
 import { parseScheduleInterval, scheduleBatch } from './schedule-batch.ts';
 import {
   applyTaskFileChange,
   findTaskFileChange,
   formatTaskFileChange,
-  requireChangeConfirmation,
+  refuseUnconfirmedChange,
   type TaskFileDiff,
 } from './task-file-change.ts';
 import { watchBatch } from './watch-batch.ts';
@@ -68,7 +68,7 @@ export async function runBatchRunCommand(request: BatchCommandInput): Promise<nu
       showPreview({ ...expanded, batch: { ...expanded.batch, limits } }, request);
     if (change !== undefined && flags.json !== true) io.stderr.write(formatTaskFileChange(change));
     if (fleet === undefined || flags.dryRun === true) return BATCH_EXIT_CODES.done;
-    if (change !== undefined && flags.yes !== true && !io.stdin.isTty) requireChangeConfirmation(change);
+    if (change !== undefined && flags.yes !== true && !io.stdin.isTty) refuseUnconfirmedChange(change);
     const tasks = await signTasks(expanded.batch.id, expanded.tasks, flags.sign);
     return await submitAndWork({ batch: expanded.batch, tasks }, { ...fleet, change }, request);
   } finally {
@@ -77,7 +77,7 @@ export async function runBatchRunCommand(request: BatchCommandInput): Promise<nu
 }
 
 /** The open queue, and the change of the batch that has to be confirmed. */
-type Submission = OpenTaskQueue & { readonly change: TaskFileDiff | undefined };
+type Submission = OpenedTaskQueue & { readonly change: TaskFileDiff | undefined };
 
 function showPreview({ batch, tasks }: ExpandedBatch, { flags, io }: BatchCommandInput): void {
   if (flags.json === true) {
@@ -94,7 +94,7 @@ type NamedBatch = ExpandedBatch & { readonly isNamed: boolean };
 
 async function expandRequest(
   { args, flags, io }: BatchCommandInput,
-  reach: OpenTaskQueue['reach'],
+  reach: OpenedTaskQueue['reach'],
 ): Promise<NamedBatch> {
   const createExpandOptions = (folder: string): TaskTargetDeps => ({
     git: createFleetGit(io.environment),
@@ -220,7 +220,7 @@ async function submitParts(
 async function submitSome(
   batch: ExpandedBatch['batch'],
   tasks: readonly NewBatchTask[],
-  { store }: OpenTaskQueue,
+  { store }: OpenedTaskQueue,
   { flags, io }: BatchCommandInput,
 ): Promise<void> {
   const { known } = await store.submit(batch, tasks);
@@ -231,7 +231,7 @@ async function submitSome(
 }
 
 /** Works on a batch in this process and watches it, until it has ended or must wait. */
-async function workOn(id: string, fleet: OpenTaskQueue, { flags, io, shutdown }: BatchCommandInput): Promise<number> {
+async function workOn(id: string, fleet: OpenedTaskQueue, { flags, io, shutdown }: BatchCommandInput): Promise<number> {
   const abortController = new AbortController();
   shutdown.attachWork({ graceMs: 15_000, abort: () => abortController.abort() });
   const watchEnd = new AbortController();
@@ -258,7 +258,7 @@ async function workOn(id: string, fleet: OpenTaskQueue, { flags, io, shutdown }:
 /** Returns the default number of parallel tasks. Tasks mostly wait for the provider, but their commands need CPUs. */
 export const getDefaultTaskSlots = (): number => Math.max(2, Math.min(8, availableParallelism()));
 
-async function showEnd(status: BatchStatus, { store }: OpenTaskQueue, io: ProcessIo): Promise<void> {
+async function showEnd(status: BatchStatus, { store }: OpenedTaskQueue, io: ProcessIo): Promise<void> {
   const tasks = await store.listTasks(status.id, ['running', 'failed']);
   io.stdout.write(
     formatBatchStatus(status, tasks, await store.getTime(), io.stdout.isTty ? io.stdout.columns() : 1_000),

@@ -10,7 +10,7 @@ import { StoreDamaged, StoreUnavailable } from '../store/database.ts';
 import { type FleetStoreLocation, openFleetStore } from '../store/open-fleet-store.ts';
 
 /** An open queue. `reach` is `many` when other machines share it; `folder` holds the fleet files of this machine. */
-export type OpenTaskQueue = {
+export type OpenedTaskQueue = {
   readonly store: FleetStore;
   readonly reach: 'this machine' | 'many';
   /** Set if the connection is encrypted, or does not leave this machine. */
@@ -22,7 +22,7 @@ export type OpenTaskQueue = {
 export async function openTaskQueue(
   { environment }: Pick<ProcessIo, 'environment'>,
   named: string | undefined,
-): Promise<OpenTaskQueue> {
+): Promise<OpenedTaskQueue> {
   const folder = join(environment.ouroHome, 'fleet');
   const url = named === undefined ? environment.keys.OURO_QUEUE : await resolveUrl(named, environment.ouroHome);
   const location: FleetStoreLocation =
@@ -30,7 +30,7 @@ export async function openTaskQueue(
   try {
     const store = await openFleetStore(location);
     if (location.kind === 'here') return { store, reach: 'this machine', isPrivate: true, folder };
-    return { store, reach: 'many', isPrivate: isPrivateQueueAddress(location.url), folder };
+    return { store, reach: 'many', isPrivate: isSecureQueueUrl(location.url), folder };
   } catch (thrown) {
     // Database errors may repeat the URL with its password.
     throw new QueueProblem(redactSecrets(getErrorMessage(thrown)), { cause: thrown });
@@ -60,7 +60,7 @@ export async function runWithQueueErrorReport(
 const isQueueUrl = (text: string): boolean => /^postgres(?:ql)?:\/\//.test(text);
 
 /** Returns whether the address of a queue asks for TLS, or leads to this machine. @internal Exported for tests. */
-export function isPrivateQueueAddress(url: string): boolean {
+export function isSecureQueueUrl(url: string): boolean {
   const { hostname, searchParams } = new URL(url);
   const mode = searchParams.get('sslmode');
   const host = searchParams.get('host') ?? hostname;

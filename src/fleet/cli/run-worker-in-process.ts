@@ -10,11 +10,11 @@ import { refreshScheduledTasks } from '../tasks/expand-tasks.ts';
 import type { BatchTaskDeps } from '../worker/batch-task-deps.ts';
 import { convertUsdToMicroDollars } from '../worker/child-output.ts';
 import { deletePendingBatchFiles, type FleetCleanUpDeps, readInstallationId } from '../worker/clean-up.ts';
-import { createMachineSecrets } from '../worker/machine-secrets.ts';
 import { readLostTaskCost } from '../worker/prepare-task-attempt.ts';
+import { createTaskSecretRedactor } from '../worker/task-secret-redactor.ts';
 import { runWorker, type WorkerEnd, type WorkerOptions } from '../worker/worker.ts';
 import { isRepositoryAllowed, type WorkerPolicy } from '../worker/worker-policy.ts';
-import type { OpenTaskQueue } from './open-task-queue.ts';
+import type { OpenedTaskQueue } from './open-task-queue.ts';
 
 export type WorkerStartOptions = Pick<WorkerOptions, 'slots' | 'until' | 'whenPaused' | 'signal' | 'onEvent'> & {
   readonly batch?: string;
@@ -29,7 +29,7 @@ const DAY_MS = 86_400_000;
 
 /** Starts a worker in this process. */
 export async function runWorkerInProcess(
-  fleet: OpenTaskQueue,
+  fleet: OpenedTaskQueue,
   policy: WorkerPolicy,
   io: ProcessIo,
   options: WorkerStartOptions,
@@ -67,7 +67,7 @@ export async function runWorkerInProcess(
 
 /** Returns what deletes the files of this installation. */
 export async function createFleetCleanUpDeps(
-  { store, folder }: Pick<OpenTaskQueue, 'store' | 'folder'>,
+  { store, folder }: Pick<OpenedTaskQueue, 'store' | 'folder'>,
   { environment }: Pick<ProcessIo, 'environment'>,
 ): Promise<FleetCleanUpDeps> {
   const workRoot = getTaskWorktreesRoot(environment);
@@ -86,7 +86,7 @@ export async function createFleetCleanUpDeps(
 export const getTaskWorktreesRoot = ({ ouroHome }: ProcessIo['environment']): string => `${ouroHome}-work`;
 
 function createTaskParts(
-  fleet: OpenTaskQueue,
+  fleet: OpenedTaskQueue,
   policy: WorkerPolicy,
   { environment }: ProcessIo,
   machine: string,
@@ -110,7 +110,7 @@ function createTaskParts(
   };
   return (claim) => ({
     ...shared,
-    secrets: createMachineSecrets(environment, claim.spec),
+    secrets: createTaskSecretRedactor(environment, claim.spec),
     loadFile: (kind) => fleet.store.readFile(claim.batch, claim.key, kind),
     saveFile: fleet.reach === 'many' ? (kind, bytes) => fleet.store.storeFile(claim, kind, bytes) : undefined,
     listResults: () => fleet.store.listTasks(claim.batch),

@@ -37,7 +37,7 @@ export async function findTaskFileChange(
   const storedTasks = await store.listTasks(before.id);
   const differences = [
     ...compareBatchSettings(before.submitted, batch),
-    ...compareBatchTargets(storedTasks, tasks),
+    ...compareWithStoredTargets(storedTasks, tasks),
     ...compareBatchTasks(storedTasks, tasks),
   ];
   const isLaterRun = stored === undefined && countOpenTasks(before) === 0 && differences.every(isCommit);
@@ -62,7 +62,7 @@ export function formatTaskFileChange({ kind, before, differences }: TaskFileDiff
 }
 
 /** Throws for a change that nobody can confirm. */
-export function requireChangeConfirmation(change: TaskFileDiff): never {
+export function refuseUnconfirmedChange(change: TaskFileDiff): never {
   throw new UsageError(
     `${formatTaskFileChange(change)}Nothing was started: a changed task file needs confirmation. Add --yes to apply it.`,
   );
@@ -154,7 +154,7 @@ function listTaskFields(stored: BatchTaskView, task: NewBatchTask): readonly (re
 }
 
 /** Compares the targets of a file with the stored ones, by their titles. @internal Exported for tests. */
-export function compareBatchTargets(
+export function compareWithStoredTargets(
   storedTasks: readonly BatchTaskView[],
   tasks: readonly NewBatchTask[],
 ): readonly BatchDifference[] {

@@ -15,7 +15,7 @@ import { runForOutput } from '../../lib/processes/run-program.ts';
 import { redactSecrets } from '../../lib/text/redact-secrets.ts';
 import { describeMissingSandbox, findTaskSandboxProblem } from '../worker/task-sandbox.ts';
 import {
-  addWorkerEvent,
+  addEventToWorkerTotals,
   createWorkerEventRecord,
   formatWorkerEvent,
   formatWorkerMetrics,
@@ -177,7 +177,7 @@ export async function createWorkerObserver({ log, health }: WorkerFlags, io: Out
   if (server !== undefined && log !== 'json') io.stderr.write(`Health and metrics: ${server.url}/health, /metrics\n`);
   return {
     onEvent(event) {
-      totals = addWorkerEvent(totals, event);
+      totals = addEventToWorkerTotals(totals, event);
       const line = log === 'json' ? undefined : formatWorkerEvent(event);
       if (log === 'json') io.stdout.write(formatRecord(event, server?.url));
       else if (line !== undefined) io.stderr.write(`${line}\n`);

@@ -60,7 +60,7 @@ export function createFleetGit({ home, variables }: GitEnvironment, signal?: Abo
 }
 
 /** Returns the output of git. Throws `failure` with git's error message if it failed. */
-export function getGitOutput({ code, stdout, stderr, problem }: ProgramResult, failure: string): string {
+export function requireGitOutput({ code, stdout, stderr, problem }: ProgramResult, failure: string): string {
   if (code === 0) return stdout.toString('utf8');
   throw new Error(
     `${failure}: ${findErrorLine(stderr.toString('utf8')) || (problem ?? `git ended with ${code ?? 'a signal'}`)}`,

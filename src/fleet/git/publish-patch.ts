@@ -3,7 +3,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { isAbsolute, join, normalize } from 'node:path';
 import { dirname as folderOf } from 'node:path/posix';
-import { type FleetGit, getGitOutput } from './fleet-git.ts';
+import { type FleetGit, requireGitOutput } from './fleet-git.ts';
 
 /** A patch to commit to a new branch. */
 type CommitRequest = {
@@ -32,13 +32,13 @@ export async function commitPatch(git: FleetGit, request: CommitRequest): Promis
   const call = { cwd: request.gitFolder, env: { GIT_DIR: request.gitFolder, GIT_INDEX_FILE: index } };
   try {
     await writeFile(file, request.patch, { mode: 0o600, flag: 'wx' });
-    getGitOutput(await git({ args: ['read-tree', request.commit], ...call }), 'Reading the commit failed');
+    requireGitOutput(await git({ args: ['read-tree', request.commit], ...call }), 'Reading the commit failed');
     const applied = await git({ args: ['apply', '--cached', '--whitespace=nowarn', file], ...call });
     if (applied.code !== 0)
       return refuse(`the patch does not apply: ${applied.stderr.toString('utf8').trim().split('\n')[0]}`);
     const problem = await findUnsafeEntry(git, call, request.commit);
     if (problem !== undefined) return refuse(problem);
-    const tree = getGitOutput(await git({ args: ['write-tree'], ...call }), 'Writing the tree failed').trim();
+    const tree = requireGitOutput(await git({ args: ['write-tree'], ...call }), 'Writing the tree failed').trim();
     return await createBranch(git, request, tree);
   } finally {
     await Promise.all([rm(index, { force: true }), rm(file, { force: true })]);
@@ -52,13 +52,13 @@ type Call = { readonly cwd: string; readonly env: Readonly<Record<string, string
 /** Finds symlinks to paths outside and nested repositories, which a reviewer of the diff could miss. */
 async function findUnsafeEntry(git: FleetGit, call: Call, commit: string): Promise<string | undefined> {
   const diff = ['diff-index', '--cached', '--no-renames', '-z', commit];
-  const fields = getGitOutput(await git({ args: diff, ...call }), 'Listing the changes failed').split('\0');
+  const fields = requireGitOutput(await git({ args: diff, ...call }), 'Listing the changes failed').split('\0');
   for (let at = 0; at + 1 < fields.length; at += 2) {
     const [, mode = '', , blob = ''] = (fields[at] ?? '').split(' ');
     const path = fields[at + 1] ?? '';
     if (mode === '160000') return `${path} is a nested repository`;
     if (mode !== '120000') continue;
-    const target = getGitOutput(
+    const target = requireGitOutput(
       await git({ args: ['cat-file', 'blob', blob], ...call }),
       'Reading a symbolic link failed',
     );
@@ -95,9 +95,9 @@ async function createBranch(git: FleetGit, request: CommitRequest, tree: string)
     input: message,
     configuration: 'user',
   });
-  const id = getGitOutput(created, 'Creating the commit failed').trim();
+  const id = requireGitOutput(created, 'Creating the commit failed').trim();
   const update = ['update-ref', ref, id, before ?? '0'.repeat(id.length)];
-  getGitOutput(await git({ args: update, ...call }), `Writing the branch ${branch} failed`);
+  requireGitOutput(await git({ args: update, ...call }), `Writing the branch ${branch} failed`);
   return { kind: before === undefined ? 'made' : 'updated', commit: id };
 }
 
@@ -151,12 +151,12 @@ export async function pushBranch(
   const ref = `refs/heads/${branch}`;
   const call = { cwd: gitFolder, env: { GIT_DIR: gitFolder }, configuration: 'user' } as const;
   const failure = `Pushing ${branch} to ${url} failed`;
-  const remote = getGitOutput(await git({ args: ['ls-remote', '--', url, ref], ...call }), failure);
+  const remote = requireGitOutput(await git({ args: ['ls-remote', '--', url, ref], ...call }), failure);
   const [head = ''] = remote.split(/\s/);
   if (head === commit) return 'unchanged';
   if (head !== '' && head !== replaces) return 'foreign';
   const push = ['push', '--quiet', '--no-verify', `--force-with-lease=${ref}:${head}`, '--', url, `${commit}:${ref}`];
-  getGitOutput(await git({ args: push, ...call }), failure);
+  requireGitOutput(await git({ args: push, ...call }), failure);
   return 'pushed';
 }
 

@@ -6,7 +6,7 @@ import type { BatchTaskCheckout } from '../../contracts/fleet.ts';
 import { ignoreMissingFile } from '../../lib/errors.ts';
 import { acquireLock, runWithFileLock } from '../../lib/files/file-lock.ts';
 import { PROTECTED_IN_PROJECT } from '../../sandbox/protected-paths.ts';
-import { type FleetGit, getGitOutput } from './fleet-git.ts';
+import { type FleetGit, requireGitOutput } from './fleet-git.ts';
 
 /** Bare mirrors of repositories on this machine, with clones of them for tasks. */
 export type RepositoryMirrors = ReturnType<typeof openRepositoryMirrors>;
@@ -153,9 +153,9 @@ async function createClone({ mirror, commit, folder }: Clone, git: FleetGit): Pr
   const draft = `${folder}.new`;
   await rm(draft, { recursive: true, force: true });
   const clone = ['clone', '--quiet', '--shared', '--no-checkout', '--no-tags', '--template=', '--', mirror, draft];
-  getGitOutput(await git({ args: clone, cwd: dirname(folder), protocols: 'file' }), 'Creating a clone failed');
+  requireGitOutput(await git({ args: clone, cwd: dirname(folder), protocols: 'file' }), 'Creating a clone failed');
   const checkOut = ['checkout', '--quiet', '--force', '--detach', commit];
-  getGitOutput(await git({ args: checkOut, cwd: draft }), 'Checking out failed');
+  requireGitOutput(await git({ args: checkOut, cwd: draft }), 'Checking out failed');
   // While a command runs, the sandbox has empty files at these paths, which are no changes of the task.
   await mkdir(join(draft, '.git', 'info'), { recursive: true });
   await writeFile(
@@ -169,7 +169,7 @@ async function fetchCommit(mirror: string, { url, commit }: BatchTaskCheckout, g
   const inMirror = { cwd: dirname(mirror), env: { GIT_DIR: mirror } };
   if (!existsSync(join(mirror, 'HEAD'))) {
     const init = await git({ args: ['init', '--quiet', '--bare', mirror], cwd: dirname(mirror) });
-    getGitOutput(init, 'Creating a mirror failed');
+    requireGitOutput(init, 'Creating a mirror failed');
     await writeFile(join(mirror, 'config'), CONFIGURATION);
   }
   const hasCommit = async () => (await git({ args: ['cat-file', '-e', `${commit}^{commit}`], ...inMirror })).code === 0;
@@ -183,7 +183,7 @@ async function fetchCommit(mirror: string, { url, commit }: BatchTaskCheckout, g
   if (await hasCommit()) return;
   const fetchSingle = await git({ args: [...options, '--', url, commit], ...inMirror, configuration: 'user' });
   if (await hasCommit()) return;
-  getGitOutput(
+  requireGitOutput(
     fetchBranches.code === 0 ? fetchSingle : fetchBranches,
     `Fetching commit ${commit.slice(0, 12)} of ${url} failed`,
   );

@@ -1,7 +1,7 @@
 import { rm, writeFile } from 'node:fs/promises';
 import type { BatchTaskResult } from '../../contracts/fleet.ts';
 import { runProgram } from '../../lib/processes/run-program.ts';
-import { type FleetGit, type GitCall, getGitOutput } from './fleet-git.ts';
+import { type FleetGit, type GitCall, requireGitOutput } from './fleet-git.ts';
 
 /** The changes of a task as a patch, with their statistics. */
 export type TaskWorkPatch = { readonly patch: Uint8Array; readonly stat: BatchTaskResult['stat'] };
@@ -23,19 +23,19 @@ export async function createTaskPatch(git: FleetGit, worktree: TaskWorktree): Pr
   };
   try {
     await removeRulePipes(worktree.folder);
-    getGitOutput(await git({ args: ['read-tree', worktree.commit], ...call }), 'Reading the commit failed');
+    requireGitOutput(await git({ args: ['read-tree', worktree.commit], ...call }), 'Reading the commit failed');
     const add = ['add', '--all', '--pathspec-from-file=-', '--pathspec-file-nul'];
     const input = ['.', ...(await listSubmodules(git, call)).map((path) => `:(exclude,literal)${path}`)].join('\0');
-    getGitOutput(await git({ args: add, input, ...call }), 'Collecting the changes failed');
+    requireGitOutput(await git({ args: add, input, ...call }), 'Collecting the changes failed');
     const diff = ['diff', '--cached', '--no-color', '--no-renames', '--full-index'];
     const patch = await git({
       args: [...diff, '--binary', worktree.commit],
       ...call,
       maxBytes: MAX_PATCH_BYTES + 1,
     });
-    getGitOutput(patch, 'Creating the patch failed');
+    requireGitOutput(patch, 'Creating the patch failed');
     const numstat = await git({ args: [...diff, '--numstat', '-z', worktree.commit], ...call });
-    return { patch: patch.stdout, stat: parseNumstat(getGitOutput(numstat, 'Counting the changes failed')) };
+    return { patch: patch.stdout, stat: parseNumstat(requireGitOutput(numstat, 'Counting the changes failed')) };
   } finally {
     await rm(index, { force: true });
   }
@@ -52,7 +52,7 @@ const MAX_LISTING_BYTES = 256_000_000;
 /** Lists the submodules in an index; comparing one would run git with filters of the task. */
 async function listSubmodules(git: FleetGit, call: Pick<GitCall, 'cwd' | 'env'>): Promise<readonly string[]> {
   const listed = await git({ args: ['ls-files', '--stage', '-z'], ...call, maxBytes: MAX_LISTING_BYTES });
-  const entries = getGitOutput(listed, 'Listing the files failed').split('\0');
+  const entries = requireGitOutput(listed, 'Listing the files failed').split('\0');
   return entries.flatMap((entry) => (entry.startsWith('160000 ') ? [entry.slice(entry.indexOf('\t') + 1)] : []));
 }
 

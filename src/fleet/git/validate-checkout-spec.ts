@@ -5,14 +5,14 @@ import type { BatchTaskCheckout } from '../../contracts/fleet.ts';
 const REMOTE_URL = /^(?:https?|ssh|git):\/\/[^\s-][^\s]*$|^[\w.][\w.-]*@[\w.][\w.-]*:[^\s-][^\s]*$/;
 
 /** Returns whether a text is the URL of a remote repository. */
-export function isRemoteUrl(url: string): boolean {
+export function isRemoteRepositoryUrl(url: string): boolean {
   return REMOTE_URL.test(url);
 }
 
 /** Validates a checkout, which anyone with access to the queue may have written. Returns the problem, if any. */
 export function validateTaskCheckout({ url, commit, folder }: BatchTaskCheckout): string | undefined {
   const isPath = isAbsolute(url) && normalize(url) === url;
-  if (!isRemoteUrl(url) && !isPath) return `"${url}" is neither the URL of a repository nor an absolute path`;
+  if (!isRemoteRepositoryUrl(url) && !isPath) return `"${url}" is neither the URL of a repository nor an absolute path`;
   if (!/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(commit)) return `"${commit}" is not a commit id`;
   if (!isFolderInsideRepository(folder)) return `"${folder}" is not a folder inside the repository`;
   return undefined;

@@ -87,7 +87,7 @@ async function findAttempt(tx: SqlTransaction, id: string, forUpdate = ''): Prom
 }
 
 /** Returns whether an attempt is still open, and locks it, so that completing it waits for this transaction. */
-export async function lockOpenAttempt(
+export async function lockOpenTaskAttempt(
   sql: SqlDatabase,
   tx: SqlTransaction,
   { id }: Pick<TaskClaim, 'id'>,

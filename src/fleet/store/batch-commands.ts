@@ -4,7 +4,7 @@ import type { SqlDatabase, SqlTransaction } from './database.ts';
 import { type FleetTaskRow, parseFleetAttemptRow, parseFleetBatchRow, parseFleetTaskRow } from './schema.ts';
 
 /** Applies a command to a batch in one transaction. Returns the number of affected tasks. */
-export function applyBatchCommand(sql: SqlDatabase, batch: string, order: BatchControlCommand): Promise<number> {
+export function applyBatchControlCommand(sql: SqlDatabase, batch: string, order: BatchControlCommand): Promise<number> {
   return sql.transaction(async (tx) => {
     const [found] = await tx.query(`SELECT * FROM fleet_batches WHERE id = ?${sql.forUpdate}`, batch);
     if (found === undefined) throw new Error(`There is no batch ${batch}. List the batches with: ouro batch`);

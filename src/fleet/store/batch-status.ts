@@ -10,7 +10,7 @@ import type {
   TaskAttemptView,
 } from '../../contracts/fleet.ts';
 import { formatMoney } from '../../lib/text/format.ts';
-import { createPlaceholders, type SqlDatabase, type SqlTransaction } from './database.ts';
+import { createSqlPlaceholders, type SqlDatabase, type SqlTransaction } from './database.ts';
 import {
   createBatchTaskView,
   createTaskAttemptView,
@@ -132,7 +132,7 @@ export async function listBatchTaskViews(
   states?: readonly BatchTaskState[],
 ): Promise<readonly BatchTaskView[]> {
   const stateFilter =
-    states === undefined || states.length === 0 ? '' : ` AND t.state IN (${createPlaceholders(states.length)})`;
+    states === undefined || states.length === 0 ? '' : ` AND t.state IN (${createSqlPlaceholders(states.length)})`;
   const rows = await tx.query(
     `SELECT t.*, coalesce(a.cost, 0) AS cost FROM fleet_tasks t
      LEFT JOIN (SELECT task_key, sum(cost) AS cost FROM fleet_attempts WHERE batch = ? GROUP BY task_key) a

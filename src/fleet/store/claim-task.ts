@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { BatchLimits, ClaimingWorker, MicroDollars, TaskClaim } from '../../contracts/fleet.ts';
-import type { RateLimitLanePause } from '../../contracts/fleet-store.ts';
+import type { LanePause } from '../../contracts/fleet-store.ts';
 import { computeBatchSpending } from './batch-status.ts';
-import { createPlaceholders, MAX_CLAIM_DELAY_MS, type SqlDatabase, type SqlTransaction } from './database.ts';
+import { createSqlPlaceholders, MAX_CLAIM_DELAY_MS, type SqlDatabase, type SqlTransaction } from './database.ts';
 import {
   type FleetLaneRow,
   type FleetTaskRow,
@@ -31,7 +31,7 @@ async function listCandidates(
   tx: SqlTransaction,
   { batch: batchId, exceptLanes = [], machine, installation = machine }: ClaimingWorker,
 ): Promise<readonly Candidate[]> {
-  const except = exceptLanes.length === 0 ? '' : `AND l.name NOT IN (${createPlaceholders(exceptLanes.length)})`;
+  const except = exceptLanes.length === 0 ? '' : `AND l.name NOT IN (${createSqlPlaceholders(exceptLanes.length)})`;
   const now = await tx.now();
   const rows = await tx.query(
     `SELECT b.id AS batch, l.name AS lane FROM fleet_batches b CROSS JOIN fleet_lanes l
@@ -155,7 +155,7 @@ export async function pauseRateLimitLane(
   sql: SqlDatabase,
   tx: SqlTransaction,
   lane: string,
-  why: RateLimitLanePause,
+  why: LanePause,
 ): Promise<void> {
   await addRateLimitLane(tx, lane);
   const [row] = await tx.query(`SELECT * FROM fleet_lanes WHERE name = ?${sql.forUpdate}`, lane);

@@ -37,7 +37,7 @@ export function createSerialQueue(): <Result>(work: () => Promise<Result>) => Pr
 }
 
 /** Returns the placeholders for a number of values: `?, ?, ?`. */
-export const createPlaceholders = (count: number): string => Array.from({ length: count }, () => '?').join(', ');
+export const createSqlPlaceholders = (count: number): string => Array.from({ length: count }, () => '?').join(', ');
 
 /** Maximum delay before a task may be claimed again. */
 export const MAX_CLAIM_DELAY_MS = 60_000;
@@ -53,7 +53,7 @@ export async function insertRowsIfAbsent(
   const added: string[] = [];
   for (let at = 0; at < rows.length; at += ROWS_PER_STATEMENT) {
     const chunk = rows.slice(at, at + ROWS_PER_STATEMENT);
-    const text = `INSERT INTO ${table} (${columns.join(', ')}) VALUES ${chunk.map((row) => `(${createPlaceholders(row.length)})`).join(', ')}
+    const text = `INSERT INTO ${table} (${columns.join(', ')}) VALUES ${chunk.map((row) => `(${createSqlPlaceholders(row.length)})`).join(', ')}
       ON CONFLICT DO NOTHING RETURNING ${returning}`;
     for (const row of await tx.query(text, ...chunk.flat())) added.push(String(row[returning]));
   }

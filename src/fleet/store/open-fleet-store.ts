@@ -4,12 +4,12 @@ import {
   completeTaskAttempt,
   compressTaskArtifact,
   loadTaskArtifact,
-  lockOpenAttempt,
+  lockOpenTaskAttempt,
   reclaimExpiredTasks,
   recordHeartbeat,
   saveTaskArtifact,
 } from './attempts.ts';
-import { applyBatchCommand, cancelBatchTasks, reuseTaskResults } from './batch-commands.ts';
+import { applyBatchControlCommand, cancelBatchTasks, reuseTaskResults } from './batch-commands.ts';
 import {
   addUnreportedCost,
   areBatchTasksSettled,
@@ -22,7 +22,7 @@ import {
 import { addRateLimitLane, claimTask, pauseRateLimitLane } from './claim-task.ts';
 import type { SqlDatabase, SqlTransaction } from './database.ts';
 import { acknowledgeBatchDeletion, deleteBatch, listPendingDeletions } from './delete-batch.ts';
-
+import { initializeFleetSchema } from './initialize-schema.ts';
 import {
   deleteSchedule,
   listDueSchedules,
@@ -33,7 +33,6 @@ import {
 } from './schedules.ts';
 import { parseFleetBatchRow, parseFleetBranchRow } from './schema.ts';
 import { submitBatch } from './submit-batch.ts';
-import { initializeFleetSchema } from './tables.ts';
 
 /** The location of a store: a folder on this machine, or a Postgres for several machines. */
 export type FleetStoreLocation =
@@ -77,14 +76,14 @@ export async function createFleetStore(sql: SqlDatabase): Promise<FleetStore> {
     async storeFile(claim, kind, bytes) {
       const content = await compressTaskArtifact(bytes);
       await sql.transaction(async (tx) => {
-        if (await lockOpenAttempt(sql, tx, claim)) await saveTaskArtifact(tx, claim, kind, content);
+        if (await lockOpenTaskAttempt(sql, tx, claim)) await saveTaskArtifact(tx, claim, kind, content);
       });
     },
     readFile: (batch, key, kind) => sql.transaction((tx) => loadTaskArtifact(tx, batch, key, kind)),
     pauseLane: (lane, why) => sql.transaction((tx) => pauseRateLimitLane(sql, tx, lane, why)),
     reclaimExpired: (worker) => reclaimExpiredTasks(sql, worker),
     setTotalCost: (task, total) => sql.transaction((tx) => addUnreportedCost(sql, tx, task, total)),
-    applyCommand: (batch, order) => applyBatchCommand(sql, batch, order),
+    applyCommand: (batch, order) => applyBatchControlCommand(sql, batch, order),
     deleteBatch: (batch, by) => deleteBatch(sql, batch, by),
     listDeletions: (of) => sql.transaction((tx) => listPendingDeletions(tx, of)),
     acknowledgeDeletion: (deletion) => sql.transaction((tx) => acknowledgeBatchDeletion(tx, deletion)),

@@ -7,7 +7,15 @@ import type {
   NewBatchTask,
 } from '../../contracts/fleet.ts';
 import type { SqlDatabase, SqlRow, SqlTransaction } from './database.ts';
-import { newBatch, newTask, number, optional, parsedJson, rowNumber, text } from './schema.ts';
+import {
+  acceptNull,
+  newBatchSchema,
+  newTaskSchema,
+  numberColumnSchema,
+  parsedJson,
+  rowNumberSchema,
+  textColumnSchema,
+} from './schema.ts';
 import { insertBatch } from './submit-batch.ts';
 
 /** Stores a schedule. A replaced one keeps its next time, unless the new interval ends earlier. */
@@ -82,13 +90,13 @@ const UNREADABLE_BATCH: NewBatch = {
 };
 
 const scheduleRow = z.object({
-  id: text,
-  every_ms: rowNumber,
-  next_ms: rowNumber,
-  batch: parsedJson.pipe(newBatch.catch(UNREADABLE_BATCH)),
-  task_count: rowNumber,
-  last_batch: optional(text),
-  problem: optional(text),
+  id: textColumnSchema,
+  every_ms: rowNumberSchema,
+  next_ms: rowNumberSchema,
+  batch: parsedJson.pipe(newBatchSchema.catch(UNREADABLE_BATCH)),
+  task_count: rowNumberSchema,
+  last_batch: acceptNull(textColumnSchema),
+  problem: acceptNull(textColumnSchema),
 });
 
 /** Parses a row of `fleet_schedules` for display. */
@@ -99,11 +107,11 @@ function parseFleetScheduleRow(row: SqlRow): BatchScheduleView {
 }
 
 const dueSchedule = z.object({
-  version: number,
-  every_ms: number,
-  next_ms: number,
-  batch: parsedJson.pipe(newBatch),
-  tasks: parsedJson.pipe(z.array(newTask)),
+  version: numberColumnSchema,
+  every_ms: numberColumnSchema,
+  next_ms: numberColumnSchema,
+  batch: parsedJson.pipe(newBatchSchema),
+  tasks: parsedJson.pipe(z.array(newTaskSchema)),
 });
 
 /** Parses a row of `fleet_schedules` with its tasks; `undefined` if it is damaged. */

@@ -17,51 +17,51 @@ import type { JsonValue } from '../../contracts/json.ts';
 import { parseJson } from '../../lib/json.ts';
 import type { SqlRow } from './database.ts';
 
-export const number = z.coerce.number();
-export const text = z.string();
+export const numberColumnSchema = z.coerce.number();
+export const textColumnSchema = z.string();
 /** Fields of rows: a damaged one must not hide the other fields, or the other rows. */
-export const rowNumber = number.catch(0);
-const rowText = text.catch('(damaged)');
+export const rowNumberSchema = numberColumnSchema.catch(0);
+const rowText = textColumnSchema.catch('(damaged)');
 const json: z.ZodType<JsonValue> = z.json();
 /** Accepts `null`, which databases return for absent values. */
-export const optional = <Type extends z.ZodType>(type: Type) =>
+export const acceptNull = <Type extends z.ZodType>(type: Type) =>
   type
     .nullish()
     .catch(undefined)
     .transform((value) => value ?? undefined);
-const optionalNumber = optional(number.nullable());
+const optionalNumber = acceptNull(numberColumnSchema.nullable());
 
 const verify = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('command'), run: text, tries: number }),
-  z.object({ kind: z.literal('question'), ask: text, tries: number }),
+  z.object({ kind: z.literal('command'), run: textColumnSchema, tries: numberColumnSchema }),
+  z.object({ kind: z.literal('question'), ask: textColumnSchema, tries: numberColumnSchema }),
 ]);
 
 /** Task specifications may come from another machine or version, so they are validated like any outside data. */
 const taskSpec: z.ZodType<BatchTaskSpec> = z.object({
-  place: z.object({ url: text, commit: text, folder: text }).optional(),
-  prompt: text,
-  model: text.optional(),
-  mode: text,
-  allowedTools: z.array(text),
-  disallowedTools: z.array(text),
-  env: z.array(text),
-  secrets: z.array(text).optional(),
+  place: z.object({ url: textColumnSchema, commit: textColumnSchema, folder: textColumnSchema }).optional(),
+  prompt: textColumnSchema,
+  model: textColumnSchema.optional(),
+  mode: textColumnSchema,
+  allowedTools: z.array(textColumnSchema),
+  disallowedTools: z.array(textColumnSchema),
+  env: z.array(textColumnSchema),
+  secrets: z.array(textColumnSchema).optional(),
   verify: verify.optional(),
-  schema: z.record(text, json).optional(),
-  minutes: number,
-  turns: number.optional(),
+  schema: z.record(textColumnSchema, json).optional(),
+  minutes: numberColumnSchema,
+  turns: numberColumnSchema.optional(),
 });
 
 const taskResult: z.ZodType<BatchTaskResult> = z.object({
-  answer: text,
+  answer: textColumnSchema,
   structured: json.optional(),
   verified: z.enum(['yes', 'not asked']),
-  turns: number,
-  machine: text,
-  session: text,
-  denials: number,
-  stat: z.object({ files: number, added: number, removed: number }),
-  notes: z.array(text),
+  turns: numberColumnSchema,
+  machine: textColumnSchema,
+  session: textColumnSchema,
+  denials: numberColumnSchema,
+  stat: z.object({ files: numberColumnSchema, added: numberColumnSchema, removed: numberColumnSchema }),
+  notes: z.array(textColumnSchema),
 });
 
 /** Stands for a specification of a newer ouro, or a damaged one: no worker allows its mode, so only this task fails. */
@@ -83,28 +83,28 @@ const TASK_STATES: readonly [BatchTaskState, ...BatchTaskState[]] = [
   'cancelled',
 ];
 const kind: z.ZodType<NewBatchTask['kind']> = z.enum(['work', 'summary']);
-export const parsedJson = text.catch('').transform((value): unknown => parseJson(value));
+export const parsedJson = textColumnSchema.catch('').transform((value): unknown => parseJson(value));
 
 const taskRow = z.object({
-  task_key: text,
-  token: rowNumber,
-  seq: rowNumber,
+  task_key: textColumnSchema,
+  token: rowNumberSchema,
+  seq: rowNumberSchema,
   title: rowText,
   kind: kind.catch('work'),
   lane: rowText,
   state: z.enum(TASK_STATES).catch('failed'),
-  tries: rowNumber,
-  cost: number.optional(),
-  reason: optional(text),
-  session: optional(text),
-  machine: optional(text),
-  doing: optional(text),
+  tries: rowNumberSchema,
+  cost: numberColumnSchema.optional(),
+  reason: acceptNull(textColumnSchema),
+  session: acceptNull(textColumnSchema),
+  machine: acceptNull(textColumnSchema),
+  doing: acceptNull(textColumnSchema),
   started_ms: optionalNumber,
   ended_ms: optionalNumber,
-  result: optional(text),
+  result: acceptNull(textColumnSchema),
   spec: parsedJson.pipe(taskSpec.catch(UNREADABLE_SPEC)),
-  signature: optional(text),
-  priority: rowNumber,
+  signature: acceptNull(textColumnSchema),
+  priority: rowNumberSchema,
 });
 
 /** A row of `fleet_tasks`. */
@@ -132,36 +132,41 @@ export function createBatchTaskView(row: FleetTaskRow): BatchTaskView {
 
 const collectOptions: z.ZodType<CollectOptions> = z.object({
   as: z.enum(['patches', 'branch', 'pr']),
-  name: text,
-  ref: text.optional(),
+  name: textColumnSchema,
+  ref: textColumnSchema.optional(),
   forge: z.enum(['github', 'gitlab', 'gitea']).optional(),
   draft: z.boolean().optional(),
-  labels: z.array(text).optional(),
-  reviewers: z.array(text).optional(),
-  body: text.optional(),
+  labels: z.array(textColumnSchema).optional(),
+  reviewers: z.array(textColumnSchema).optional(),
+  body: textColumnSchema.optional(),
 });
 const batchSettings: z.ZodType<BatchSettings> = z.object({
-  limits: z.object({ each: number, all: number, attempts: number, atOnce: number }),
-  priority: number,
+  limits: z.object({
+    each: numberColumnSchema,
+    all: numberColumnSchema,
+    attempts: numberColumnSchema,
+    atOnce: numberColumnSchema,
+  }),
+  priority: numberColumnSchema,
   collect: collectOptions,
 });
 
 const batchRow = z.object({
-  id: text,
+  id: textColumnSchema,
   name: rowText,
   // A damaged batch starts nothing.
   state: z.enum(['open', 'paused', 'cancelled']).catch('paused'),
-  version: rowNumber,
-  replaced_by: optional(text),
-  submitted: optional(parsedJson.pipe(batchSettings.optional().catch(undefined))),
-  priority: rowNumber,
-  limit_each: rowNumber,
-  limit_all: rowNumber,
-  attempts: rowNumber,
-  at_once: rowNumber,
+  version: rowNumberSchema,
+  replaced_by: acceptNull(textColumnSchema),
+  submitted: acceptNull(parsedJson.pipe(batchSettings.optional().catch(undefined))),
+  priority: rowNumberSchema,
+  limit_each: rowNumberSchema,
+  limit_all: rowNumberSchema,
+  attempts: rowNumberSchema,
+  at_once: rowNumberSchema,
   // Options of a newer ouro only concern those who collect.
   collect: parsedJson.pipe(collectOptions.catch({ as: 'patches', name: 'ouro/unreadable' })),
-  created_ms: rowNumber,
+  created_ms: rowNumberSchema,
 });
 
 /** A row of `fleet_batches`, with its limits grouped. */
@@ -180,27 +185,30 @@ export function parseFleetBatchRow(row: SqlRow): FleetBatchRow {
 }
 
 /** A batch as stored in a schedule. */
-export const newBatch: z.ZodType<NewBatch> = z.intersection(batchSettings, z.object({ id: text, name: text }));
+export const newBatchSchema: z.ZodType<NewBatch> = z.intersection(
+  batchSettings,
+  z.object({ id: textColumnSchema, name: textColumnSchema }),
+);
 /** A task as stored in a schedule. */
-export const newTask: z.ZodType<NewBatchTask> = z.object({
-  key: text,
-  title: text,
+export const newTaskSchema: z.ZodType<NewBatchTask> = z.object({
+  key: textColumnSchema,
+  title: textColumnSchema,
   spec: taskSpec,
-  lane: text,
+  lane: textColumnSchema,
   kind,
-  priority: number,
+  priority: numberColumnSchema,
 });
 
 const branchRow = z.object({
-  url: text,
-  branch: text,
-  commit_id: text,
-  batch: text,
-  task_key: text,
-  request: optional(
+  url: textColumnSchema,
+  branch: textColumnSchema,
+  commit_id: textColumnSchema,
+  batch: textColumnSchema,
+  task_key: textColumnSchema,
+  request: acceptNull(
     parsedJson.pipe(
       z.object({
-        url: text,
+        url: textColumnSchema,
         state: z.enum(['open', 'draft', 'merged', 'closed', 'unknown']),
         checks: z.enum(['passed', 'failed', 'running', 'none']),
       }),
@@ -217,17 +225,17 @@ export function parseFleetBranchRow(row: SqlRow): BatchTaskBranch | undefined {
 }
 
 const attemptRow = z.object({
-  id: text,
-  batch: text,
-  task_key: text,
-  token: rowNumber,
+  id: textColumnSchema,
+  batch: textColumnSchema,
+  task_key: textColumnSchema,
+  token: rowNumberSchema,
   lane: rowText,
   worker: rowText,
   machine: rowText,
-  started_ms: rowNumber,
+  started_ms: rowNumberSchema,
   ended_ms: optionalNumber,
-  cost: rowNumber,
-  session: optional(text),
+  cost: rowNumberSchema,
+  session: acceptNull(textColumnSchema),
   outcome: rowText,
 });
 
@@ -251,11 +259,13 @@ export function createTaskAttemptView({
 }
 
 const deletionRow = z.object({
-  batch: text,
-  installation: text,
-  machine: text,
-  created_ms: number,
-  tasks: parsedJson.pipe(z.array(z.object({ key: text, folder: text, url: text.optional() }))),
+  batch: textColumnSchema,
+  installation: textColumnSchema,
+  machine: textColumnSchema,
+  created_ms: numberColumnSchema,
+  tasks: parsedJson.pipe(
+    z.array(z.object({ key: textColumnSchema, folder: textColumnSchema, url: textColumnSchema.optional() })),
+  ),
 });
 
 /** Parses a row of `fleet_deletions`; `undefined` if it is damaged. */
@@ -267,11 +277,11 @@ export function parseFleetDeletionRow(row: SqlRow): PendingBatchDeletion | undef
 }
 
 const laneRow = z.object({
-  name: text,
-  until_ms: rowNumber,
+  name: textColumnSchema,
+  until_ms: rowNumberSchema,
   words: rowText,
   at_most: optionalNumber,
-  since_ms: rowNumber,
+  since_ms: rowNumberSchema,
 });
 /** A row of `fleet_lanes`. */
 export type FleetLaneRow = z.infer<typeof laneRow>;

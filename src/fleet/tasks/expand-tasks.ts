@@ -15,7 +15,12 @@ import { redactSecrets } from '../../lib/text/redact-secrets.ts';
 import { isSecretVariable } from '../../sandbox/credentials.ts';
 import type { FleetGit } from '../git/fleet-git.ts';
 import { validateTaskCheckout } from '../git/validate-checkout-spec.ts';
-import { createCommitResolver, findTaskTargets, type TaskTarget, type TaskTargetDeps } from './find-task-targets.ts';
+import {
+  createCommitResolver,
+  findTaskTargets,
+  type TaskRepositoryTarget,
+  type TaskTargetDeps,
+} from './find-task-targets.ts';
 import { type JsonlTaskLine, type TaskFile, TaskFileError } from './task-file.ts';
 
 /** A batch with its tasks, ready to submit. */
@@ -46,7 +51,7 @@ export async function expandTaskLines(
 ): Promise<ExpandedBatch> {
   const work: NewBatchTask[] = [];
   // Lines of the same repository share its lookup, which starts git.
-  const lookups = new Map<string, Promise<readonly TaskTarget[]>>();
+  const lookups = new Map<string, Promise<readonly TaskRepositoryTarget[]>>();
   for (const { repo = '.', ref, ...line } of lines) {
     const lookup = JSON.stringify([repo, ref]);
     const targets = lookups.get(lookup) ?? findTaskTargets({ over: { repos: [repo] }, ref }, deps);
@@ -70,7 +75,7 @@ function warnOfHiddenSecrets({ env, secrets }: Pick<TaskFile, 'env' | 'secrets'>
 
 type SpecSource = Omit<TaskFile, 'over' | 'collect' | 'name' | 'ref' | 'prompt' | 'priority'>;
 
-function createSpec(file: SpecSource, place: TaskTarget['checkout'], prompt: string): BatchTaskSpec {
+function createSpec(file: SpecSource, place: TaskRepositoryTarget['checkout'], prompt: string): BatchTaskSpec {
   if (redactSecrets(prompt) !== prompt)
     throw new TaskFileError(
       'A prompt contains what looks like a key or password. Tasks are stored, so name a variable under "env" instead.',
@@ -175,7 +180,7 @@ function createSummaryTask(prompt: string, { model, account, limits }: BatchOpti
   return createTask(spec, 'summary', { account }, 'summary');
 }
 
-function renderPrompt(file: TaskFile, target: TaskTarget, item: JsonValue | undefined): string {
+function renderPrompt(file: TaskFile, target: TaskRepositoryTarget, item: JsonValue | undefined): string {
   const { url, folder, commit } = target.checkout;
   const repo = { name: target.name, url, folder, commit };
   const fileValue = target.file === undefined ? {} : { file: target.file };
@@ -186,7 +191,7 @@ function renderPrompt(file: TaskFile, target: TaskTarget, item: JsonValue | unde
   return target.file === undefined || hasFile ? prompt : `${prompt}\n\nThe file: ${target.file}`;
 }
 
-function createTitle({ name }: TaskTarget, item: JsonValue | undefined): string {
+function createTitle({ name }: TaskRepositoryTarget, item: JsonValue | undefined): string {
   if (item === undefined) return name;
   const label = isJsonObject(item) ? (item.id ?? item.title ?? item.name ?? item.number) : item;
   return `${name} ${typeof label === 'object' || label === undefined ? hashJsonValue(item).slice(0, 4) : String(label)}`;

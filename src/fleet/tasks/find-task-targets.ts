@@ -6,12 +6,12 @@ import { findEnclosingRepository } from '../../git/git-repository.ts';
 import { createHardenedGitEnv } from '../../git/run-git.ts';
 import { runShellCommand } from '../../lib/processes/find-shell.ts';
 import { redactSecrets } from '../../lib/text/redact-secrets.ts';
-import { type FleetGit, getGitOutput } from '../git/fleet-git.ts';
-import { isRemoteUrl } from '../git/validate-checkout-spec.ts';
+import { type FleetGit, requireGitOutput } from '../git/fleet-git.ts';
+import { isRemoteRepositoryUrl } from '../git/validate-checkout-spec.ts';
 import { type TaskFile, TaskFileError } from './task-file.ts';
 
 /** A target of a task: a folder or file in a repository at a commit. */
-export type TaskTarget = {
+export type TaskRepositoryTarget = {
   readonly name: string;
   readonly checkout: BatchTaskCheckout;
   /** Path of the target file from the root of its repository. */
@@ -36,10 +36,10 @@ const COMMAND_TIMEOUT_MS = 120_000;
 export async function findTaskTargets(
   file: Pick<TaskFile, 'over' | 'ref'>,
   deps: TaskTargetDeps,
-): Promise<readonly TaskTarget[]> {
+): Promise<readonly TaskRepositoryTarget[]> {
   const resolveCommit = createCommitResolver(file.ref, deps.git);
   const { repos, files, worktrees } = file.over;
-  const found: TaskTarget[] = [];
+  const found: TaskRepositoryTarget[] = [];
   for (const name of await listRepositories(repos, deps))
     found.push(...(await findRepositories(name, deps, resolveCommit)));
   for (const pattern of files ?? []) found.push(...(await findFiles(pattern, deps, resolveCommit)));
@@ -56,7 +56,7 @@ async function listRepositories(repos: TaskFile['over']['repos'], deps: TaskTarg
   for (const name of repos) {
     const path = resolve(deps.folder, name);
     const isListFile =
-      !isRemoteUrl(name) &&
+      !isRemoteRepositoryUrl(name) &&
       (await stat(path).catch(() => undefined))?.isFile() === true &&
       /\.(?:txt|list)$/.test(name);
     names.push(...(isListFile ? parseNames(await readFile(path, 'utf8')) : [name]));
@@ -91,7 +91,7 @@ export function createCommitResolver(ref: string | undefined, git: FleetGit): Co
   const cache = new Map<string, Promise<string>>();
   const resolveCommit = async (url: string): Promise<string> => {
     const revision = ref ?? 'HEAD';
-    if (isRemoteUrl(url)) {
+    if (isRemoteRepositoryUrl(url)) {
       const refs = await git({ args: ['ls-remote', '--', url, revision], cwd: '/', configuration: 'user' });
       if (refs.code !== 0) throw new TaskFileError(describeUnreachable(url, refs.stderr.toString('utf8')));
       const [commit = ''] = refs.stdout.toString('utf8').split(/\s/);
@@ -124,8 +124,8 @@ async function findRepositories(
   name: string,
   deps: TaskTargetDeps,
   resolveCommit: CommitResolver,
-): Promise<readonly TaskTarget[]> {
-  if (isRemoteUrl(name)) {
+): Promise<readonly TaskRepositoryTarget[]> {
+  if (isRemoteRepositoryUrl(name)) {
     if (redactSecrets(name) !== name)
       throw new TaskFileError(
         'A repository URL contains a password. Remove it and use a git credential helper or ssh.',
@@ -157,7 +157,11 @@ async function expandPattern(pattern: string, folder: string): Promise<readonly 
 }
 
 /** Creates the target for a folder or file in its repository. */
-async function createTarget(path: string, deps: TaskTargetDeps, resolveCommit: CommitResolver): Promise<TaskTarget> {
+async function createTarget(
+  path: string,
+  deps: TaskTargetDeps,
+  resolveCommit: CommitResolver,
+): Promise<TaskRepositoryTarget> {
   const real = await realpath(path);
   const isFolder = (await stat(real)).isDirectory();
   const root = findEnclosingRepository(isFolder ? real : dirname(real));
@@ -209,7 +213,7 @@ async function resolveUrl(root: string, { reach, git, warn }: TaskTargetDeps): P
   if (reach === 'this machine') return root;
   const { stdout } = await git({ args: ['config', '--get', 'remote.origin.url'], cwd: root });
   const origin = stdout.toString('utf8').trim();
-  if (isRemoteUrl(origin) && redactSecrets(origin) === origin) return origin;
+  if (isRemoteRepositoryUrl(origin) && redactSecrets(origin) === origin) return origin;
   warn(`${root} has no remote "origin"; only workers with the same folder can run its tasks.`);
   return root;
 }
@@ -219,9 +223,9 @@ async function findFiles(
   pattern: string,
   deps: TaskTargetDeps,
   resolveCommit: CommitResolver,
-): Promise<readonly TaskTarget[]> {
+): Promise<readonly TaskRepositoryTarget[]> {
   const listTracked = createTrackedFileLister(deps.git);
-  const targets: TaskTarget[] = [];
+  const targets: TaskRepositoryTarget[] = [];
   for (const path of await expandPattern(pattern, deps.folder)) {
     if (!(await stat(path)).isFile()) continue;
     const target = await createTarget(path, deps, resolveCommit);
@@ -237,7 +241,7 @@ function createTrackedFileLister(git: FleetGit): (root: string) => Promise<Reado
   const cache = new Map<string, Promise<ReadonlySet<string>>>();
   const listFiles = async (root: string): Promise<ReadonlySet<string>> => {
     const listed = await git({ args: ['ls-files', '-z'], cwd: root, maxBytes: 64_000_000 });
-    return new Set(getGitOutput(listed, 'Listing files failed').split('\0'));
+    return new Set(requireGitOutput(listed, 'Listing files failed').split('\0'));
   };
   return (root) => {
     const files = cache.get(root) ?? listFiles(root);
@@ -246,9 +250,12 @@ function createTrackedFileLister(git: FleetGit): (root: string) => Promise<Reado
   };
 }
 
-async function findWorktrees(deps: TaskTargetDeps, resolveCommit: CommitResolver): Promise<readonly TaskTarget[]> {
+async function findWorktrees(
+  deps: TaskTargetDeps,
+  resolveCommit: CommitResolver,
+): Promise<readonly TaskRepositoryTarget[]> {
   const listed = await deps.git({ args: ['worktree', 'list', '--porcelain', '-z'], cwd: deps.folder });
-  const paths = getGitOutput(listed, 'Listing worktrees failed')
+  const paths = requireGitOutput(listed, 'Listing worktrees failed')
     .split('\0')
     .flatMap((line) => (line.startsWith('worktree ') ? [line.slice('worktree '.length)] : []));
   return Promise.all(

@@ -3,8 +3,8 @@ import type { BatchTaskView, MicroDollars, TaskArtifactKind } from '../../contra
 import type { LoadedSettings } from '../../contracts/settings.ts';
 import type { FleetGit } from '../git/fleet-git.ts';
 import type { RepositoryMirrors } from '../git/repository-mirrors.ts';
-import type { MachineSecrets } from './machine-secrets.ts';
 import type { TaskRunSettings } from './task-sandbox.ts';
+import type { TaskSecretRedactor } from './task-secret-redactor.ts';
 import type { WorkerPolicy } from './worker-policy.ts';
 
 /** The dependencies of running a task. */
@@ -20,7 +20,7 @@ export type BatchTaskDeps = {
   /** Reads the settings that ouro would have in a folder, which is not trusted. */
   readonly readSettings: (run: TaskRunSettings) => Promise<LoadedSettings>;
   readonly machine: string;
-  readonly secrets: MachineSecrets;
+  readonly secrets: TaskSecretRedactor;
   /** Redacts a transcript so that it may leave this machine. */
   readonly redactTranscript: (transcript: string) => Promise<string>;
   /** Stores a file of the unfinished task, so that another machine can continue it; unset for a local queue. */

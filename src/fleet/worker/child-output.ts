@@ -13,10 +13,10 @@ export type ChildRunProgress = {
   readonly doing: string | undefined;
   /** Set if a reply of the model was cut off. */
   readonly isCut: boolean;
-  readonly end: ChildResultLine | undefined;
+  readonly end: ChildRunResultLine | undefined;
 };
 
-export type ChildResultLine = {
+export type ChildRunResultLine = {
   readonly isError: boolean;
   readonly subtype: string;
   readonly text: string;
@@ -99,7 +99,7 @@ export function applyChildOutputLine(
 /** Converts dollars to micros, rounded up, so that the recorded cost is never too low. */
 export const convertUsdToMicroDollars = (dollars: number): MicroDollars => Math.ceil(Math.round(dollars * 1e8) / 100);
 
-function convertResult(data: z.infer<typeof result>): ChildResultLine {
+function convertResult(data: z.infer<typeof result>): ChildRunResultLine {
   return {
     isError: data.is_error,
     subtype: data.subtype,

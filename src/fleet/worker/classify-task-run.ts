@@ -2,12 +2,12 @@ import type { TaskAttemptEnd } from '../../contracts/fleet.ts';
 import type { FailureKind } from '../../contracts/model.ts';
 import { formatMoney, formatOneLine } from '../../lib/text/format.ts';
 import { redactSecrets } from '../../lib/text/redact-secrets.ts';
-import type { ChildResultLine } from './child-output.ts';
+import type { ChildRunResultLine } from './child-output.ts';
 import type { ChildRunResult } from './run-ouro-child.ts';
 
 /** The classified result of a run: an answer, the end of the task, a pause of the lane, or a machine failure. */
 export type TaskRunVerdict =
-  | { readonly kind: 'answered'; readonly end: ChildResultLine }
+  | { readonly kind: 'answered'; readonly end: ChildRunResultLine }
   | { readonly kind: 'ended'; readonly ending: TaskAttemptEnd }
   /** No quota or no valid key: the lane is paused and the task returns to the queue. */
   | { readonly kind: 'lane-paused'; readonly pauseMs: number; readonly message: string }

@@ -6,7 +6,7 @@ import type { AttemptHeartbeat, MicroDollars, TaskClaim } from '../../contracts/
 import { formatCodeBlock } from '../../lib/text/markdown.ts';
 import { createTaskPatch } from '../git/task-patch.ts';
 import type { BatchTaskDeps } from './batch-task-deps.ts';
-import type { ChildResultLine, ChildRunProgress, ProviderThrottle } from './child-output.ts';
+import type { ChildRunProgress, ChildRunResultLine, ProviderThrottle } from './child-output.ts';
 import { classifyTaskRun, type TaskRunVerdict } from './classify-task-run.ts';
 import type { PreparedTaskAttempt } from './prepare-task-attempt.ts';
 import { type ChildRunOptions, createTaskChildEnvironment, runOuroChild } from './run-ouro-child.ts';
@@ -95,7 +95,7 @@ type RunOutcome = {
   readonly verdict: TaskRunVerdict;
   readonly cost: MicroDollars;
   readonly session: string;
-  readonly end: ChildResultLine | undefined;
+  readonly end: ChildRunResultLine | undefined;
   readonly isCut: boolean;
 };
 

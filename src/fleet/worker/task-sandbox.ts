@@ -4,7 +4,7 @@ import type { Environment } from '../../contracts/environment.ts';
 import type { BatchTaskSpec } from '../../contracts/fleet.ts';
 import type { LoadedSettings } from '../../contracts/settings.ts';
 import { runShellCommand } from '../../lib/processes/find-shell.ts';
-import type { ProgramOptions, ProgramResult } from '../../lib/processes/run-program.ts';
+import type { ProgramResult, RunProgramOptions } from '../../lib/processes/run-program.ts';
 import { createPermissionPolicySource } from '../../permissions/permission-policy-source.ts';
 import { listDeniedPaths } from '../../sandbox/create-plan.ts';
 import { createLazyNetwork, openSandboxNetwork } from '../../sandbox/network/lazy-network.ts';
@@ -77,7 +77,7 @@ export async function openTaskSandbox(
     /** The reason why the sandbox that the task needs is not available; `undefined` if it is, or if the task needs none. */
     problem: state.is === 'unavailable' ? state.why : undefined,
     /** Runs a command line in a shell, with the variables of the task only. */
-    async run(line: string, options: Pick<ProgramOptions, 'timeoutMs' | 'signal'>): Promise<ProgramResult> {
+    async run(line: string, options: Pick<RunProgramOptions, 'timeoutMs' | 'signal'>): Promise<ProgramResult> {
       const id = randomUUID();
       const wrap = await sandbox.wrap({ id, command: line, cwd });
       const command = wrap === undefined ? line : `exec ${wrap(['/bin/sh', '-c', line]).map(quoteForShell).join(' ')}`;

@@ -105,7 +105,7 @@ export const NO_WORKER_TOTALS: WorkerTotals = {
   isConnected: true,
 };
 
-export function addWorkerEvent(totals: WorkerTotals, event: WorkerEvent): WorkerTotals {
+export function addEventToWorkerTotals(totals: WorkerTotals, event: WorkerEvent): WorkerTotals {
   switch (event.kind) {
     case 'started':
       return { ...totals, slots: event.slots };

@@ -13,10 +13,10 @@ const MAX_BYTES = 256_000;
 const MAX_DEPTH = 6;
 
 /** Resolves the path to read a file from (the target of its links), or returns `undefined` to skip it. */
-export type MarkdownPathResolver = (path: string) => string | undefined;
+export type MarkdownFilePathResolver = (path: string) => string | undefined;
 
 /** Admits every file at the path where it was found. */
-export const admitEveryPath: MarkdownPathResolver = (path) => path;
+export const admitEveryPath: MarkdownFilePathResolver = (path) => path;
 
 /** The files of a folder, and the reasons why others were skipped. */
 export type MarkdownFolder = {
@@ -27,7 +27,7 @@ export type MarkdownFolder = {
 /** Reads all Markdown files below a folder, sorted by path. A missing folder has none; too large files are skipped. */
 export async function readMarkdownFiles(
   folder: string,
-  admit: MarkdownPathResolver = admitEveryPath,
+  admit: MarkdownFilePathResolver = admitEveryPath,
 ): Promise<MarkdownFolder> {
   const paths = (await findMarkdownFiles(folder)).toSorted();
   const results = await Promise.all(

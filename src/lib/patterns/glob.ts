@@ -57,7 +57,7 @@ function parseWildcard(
   const isAtSegmentStart = at === 0 || characters[at - 1] === '/';
   if (isAtSegmentStart && characters[at + 2] === '/') return { steps: [{ kind: 'folders' }], length: 3 };
   const matchesSlashes = (isAtSegmentStart && at + 2 === end) || doubleStar === 'any-text';
-  return { steps: [matchesSlashes ? anyTextToken : starStep], length: 2 };
+  return { steps: [matchesSlashes ? anyTextGlobToken : starStep], length: 2 };
 }
 
 /** Parses `[a-z]`, `[!abc]` or `[]x]`. A bracket that is not closed is an ordinary character. */
@@ -131,7 +131,7 @@ export type GlobToken =
 /** Matches any single character. */
 export const anyCharacterToken: GlobToken = { kind: 'one', matches: () => true };
 /** Matches any text, slashes included. */
-export const anyTextToken: GlobToken = { kind: 'many', matches: () => true };
+export const anyTextGlobToken: GlobToken = { kind: 'many', matches: () => true };
 
 /** Returns the steps that match a text literally. */
 export function parseLiteralGlob(text: string): readonly GlobToken[] {
@@ -141,7 +141,7 @@ export function parseLiteralGlob(text: string): readonly GlobToken[] {
 /** Compiles a pattern in which only the star is special: it matches any text. */
 export function compileStarPattern(pattern: string): (text: string) => boolean {
   return createGlobMatcher(
-    [...pattern].flatMap((character) => (character === '*' ? [anyTextToken] : parseLiteralGlob(character))),
+    [...pattern].flatMap((character) => (character === '*' ? [anyTextGlobToken] : parseLiteralGlob(character))),
   );
 }
 

@@ -4,7 +4,7 @@ import { posix, win32 } from 'node:path';
 import { getProcessStartTime } from './process-info.ts';
 import { CALL_PROCESS_MARKER, createProcessMarkerCommand } from './process-markers.ts';
 import { killProcessTree } from './process-tree.ts';
-import { type ProgramOptions, type ProgramResult, runProgram } from './run-program.ts';
+import { type ProgramResult, type RunProgramOptions, runProgram } from './run-program.ts';
 
 type Variables = Readonly<Record<string, string | undefined>>;
 type Machine = { readonly platform: string; readonly exists: (file: string) => boolean };
@@ -65,7 +65,7 @@ const FLAGS = { bash: ['--noprofile', '--norc', '-c'], sh: ['-c'] } as const;
 export async function runShellCommand(
   shell: keyof typeof FLAGS,
   line: string,
-  options: ProgramOptions & Required<Pick<ProgramOptions, 'env'>>,
+  options: RunProgramOptions & Required<Pick<RunProgramOptions, 'env'>>,
 ): Promise<ProgramResult> {
   const marker = randomUUID();
   const env = { ...options.env, [CALL_PROCESS_MARKER]: marker };

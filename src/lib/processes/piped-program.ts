@@ -29,7 +29,7 @@ export type PipedProgramOptions = {
 };
 
 /** The listeners for a program. `ended` is called once, when its whole process group has ended. */
-export type PipedListeners = {
+export type PipedProgramListeners = {
   readonly onStdout: (chunk: Buffer) => void;
   readonly onStderr: (chunk: Buffer) => void;
   readonly onEnd: () => void;
@@ -58,7 +58,7 @@ const KILL_AFTER_MS = 1_000;
 const DRAIN_MS = 100;
 
 /** Creates a program that communicates over its pipes. It leads a process group, which is killed as a whole. */
-export function createPipedProgram(options: PipedProgramOptions, listeners: PipedListeners): PipedProgram {
+export function createPipedProgram(options: PipedProgramOptions, listeners: PipedProgramListeners): PipedProgram {
   let child: Child | undefined;
   let ending: string | undefined;
   let closed: Promise<void> | undefined;

@@ -210,7 +210,7 @@ export function getProcessState({ pid, startTime, host }: ProcessIdentity): 'ali
 const PAGE_BYTES = 4_096;
 
 /** Returns the memory of a process group in bytes; 0 on systems without /proc. */
-export async function readGroupMemory(groupId: number): Promise<number> {
+export async function readProcessGroupMemory(groupId: number): Promise<number> {
   if (process.platform !== 'linux') return 0;
   const members = (await listProcesses()).filter((member) => member.groupId === groupId);
   return members.reduce((sum, { pid }) => sum + readResidentPages(pid) * PAGE_BYTES, 0);

@@ -28,7 +28,7 @@ export function createProcessMarkerCommand({
 }
 
 /** Returns whether the file lock limit of a process marks it as part of a call or of a run. */
-export function hasProcessMarkerLimit(
+export function isMarkedByFileLockLimit(
   limit: number,
   marker: { readonly call: string } | { readonly run: string },
 ): boolean {

@@ -5,7 +5,7 @@ import {
   type ProcessInfo,
   readNewestPid,
 } from './process-info.ts';
-import { CALL_PROCESS_MARKER, hasProcessMarkerLimit, RUN_PROCESS_MARKER } from './process-markers.ts';
+import { CALL_PROCESS_MARKER, isMarkedByFileLockLimit, RUN_PROCESS_MARKER } from './process-markers.ts';
 import { canListWindowsProcesses, endWindowsTree } from './windows-processes.ts';
 
 export { CALL_PROCESS_MARKER as CALL_MARKER, RUN_PROCESS_MARKER as RUN_MARKER };
@@ -45,7 +45,7 @@ function hasTreeMarker(candidate: ProcessInfo, { marker, startTime }: ProcessTre
 function hasMarker(candidate: ProcessInfo, marker: string): boolean {
   return (
     candidate.hasVariable(`${CALL_PROCESS_MARKER}=${marker}`) ||
-    hasProcessMarkerLimit(candidate.getLockLimit(), { call: marker })
+    isMarkedByFileLockLimit(candidate.getLockLimit(), { call: marker })
   );
 }
 
@@ -58,7 +58,7 @@ export async function killRunProcesses(marker: string, isUrgent: () => boolean =
 function isOfRun(candidate: ProcessInfo, marker: string): boolean {
   return (
     candidate.hasVariable(`${RUN_PROCESS_MARKER}=${marker}`) ||
-    hasProcessMarkerLimit(candidate.getLockLimit(), { run: marker })
+    isMarkedByFileLockLimit(candidate.getLockLimit(), { run: marker })
   );
 }
 

@@ -10,7 +10,7 @@ export type ProgramResult = {
   readonly problem: string | undefined;
 };
 
-export type ProgramOptions = {
+export type RunProgramOptions = {
   readonly cwd?: string;
   /** Complete environment; default: the environment of this process. */
   readonly env?: Readonly<Record<string, string>>;
@@ -39,7 +39,7 @@ const DRAIN_MS = 200;
 export async function runProgram(
   file: string,
   args: readonly string[],
-  options: ProgramOptions,
+  options: RunProgramOptions,
   /** Called with the pid; the function it returns is called when the process has exited. */
   onStart?: (pid: number) => () => void,
 ): Promise<ProgramResult> {
@@ -105,7 +105,7 @@ function describeFailure({ code, timedOut, problem }: Pick<ProgramResult, 'code'
 }
 
 /** Runs a program and returns its standard output as text. Rejects if it failed. */
-export async function runForOutput(file: string, args: readonly string[], options: ProgramOptions): Promise<string> {
+export async function runForOutput(file: string, args: readonly string[], options: RunProgramOptions): Promise<string> {
   return requireProgramOutput(file, await runProgram(file, args, options));
 }
 

@@ -10,7 +10,7 @@ export const RUNTIME_SETTINGS: Readonly<Record<string, string>> = {
 };
 
 /** Replaces an executable that no launcher started with one that has these settings; this takes 10 ms. */
-export function applyRuntimeSettings({ argv0, argv, env, execPath, execve, platform }: typeof process): void {
+export function restartWithRuntimeSettings({ argv0, argv, env, execPath, execve, platform }: typeof process): void {
   if (platform === 'win32' || execve === undefined || !isCompiledExecutable) return;
   if (Object.keys(RUNTIME_SETTINGS).some((name) => env[name] !== undefined)) return;
   execve(execPath, [argv0, ...argv.slice(2)], { ...env, ...RUNTIME_SETTINGS });

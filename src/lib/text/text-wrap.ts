@@ -1,7 +1,7 @@
 import { getTextWidth, isPlainAscii, splitGraphemes } from './text-width.ts';
 
 /** A grapheme for wrapping: its offset in the text, its width, and its behaviour at the end of a row. */
-export type WrapCell = {
+export type WrapGrapheme = {
   readonly at: number;
   readonly width: number;
   readonly kind: 'letter' | 'space' | 'wide' | 'closing';
@@ -37,7 +37,11 @@ export function wrapRanges(text: string, width: number, options: WordWrapOptions
 }
 
 /** Returns the offsets at which rows start when cells are wrapped at words. */
-export function findWrappedRowStarts(cells: readonly WrapCell[], width: number, options: WordWrapOptions): number[] {
+export function findWrappedRowStarts(
+  cells: readonly WrapGrapheme[],
+  width: number,
+  options: WordWrapOptions,
+): number[] {
   const starts = [cells[0]?.at ?? 0];
   let rowFirst = 0;
   let breakAt = 0;
@@ -60,7 +64,7 @@ export function findWrappedRowStarts(cells: readonly WrapCell[], width: number, 
   return starts;
 }
 
-function measureCells(cells: readonly WrapCell[], options: WordWrapOptions, from: number, to: number): number {
+function measureCells(cells: readonly WrapGrapheme[], options: WordWrapOptions, from: number, to: number): number {
   let first = from;
   if (options.spaces === 'trim') while (first < to && cells[first]?.kind === 'space') first += 1;
   let width = 0;
@@ -68,7 +72,7 @@ function measureCells(cells: readonly WrapCell[], options: WordWrapOptions, from
   return width;
 }
 
-function findHardRowStarts(cells: readonly WrapCell[], width: number): number[] {
+function findHardRowStarts(cells: readonly WrapGrapheme[], width: number): number[] {
   const starts = [0];
   let column = 0;
   for (const cell of cells) {
@@ -81,11 +85,11 @@ function findHardRowStarts(cells: readonly WrapCell[], width: number): number[] 
   return starts;
 }
 
-function createCells(text: string): WrapCell[] {
+function createCells(text: string): WrapGrapheme[] {
   // Closing punctuation only matters after wide characters.
   if (isPlainAscii(text))
     return Array.from(text, (letter, at) => ({ at, width: 1, kind: letter === ' ' ? 'space' : 'letter' }));
-  const cells: WrapCell[] = [];
+  const cells: WrapGrapheme[] = [];
   let at = 0;
   for (const grapheme of splitGraphemes(text)) {
     const width = getTextWidth(grapheme);
@@ -96,7 +100,7 @@ function createCells(text: string): WrapCell[] {
 }
 
 /** Returns the behaviour of a grapheme at the end of a row. */
-export function classifyWrapGrapheme(grapheme: string, width: number): WrapCell['kind'] {
+export function classifyWrapGrapheme(grapheme: string, width: number): WrapGrapheme['kind'] {
   if (grapheme === ' ' || grapheme === '\t') return 'space';
   if (CLOSING.test(grapheme)) return 'closing';
   return width > 1 ? 'wide' : 'letter';

@@ -10,10 +10,10 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import { getErrnoCode } from '../../lib/errors.ts';
 import { createDeferred } from '../../lib/promises.ts';
-import { createGuardedFetch } from './guarded-fetch.ts';
+import { createLimitedResponseFetch } from './limited-response-fetch.ts';
 
 /** A transport with a session at the server, which it can end. */
-export type SessionTransport = Transport & { terminateSession(): Promise<void> };
+export type McpSessionTransport = Transport & { terminateSession(): Promise<void> };
 
 const END_SESSION_MS = 500;
 const HANDSHAKE_TIMEOUT_MS = 10_000;
@@ -26,8 +26,8 @@ const LOST_CALL = -32_000;
  * Creates a transport that opens a new session when the server has lost the current one, because it was restarted, and
  * sends the refused message again. The server did not process a message that it refused, so nothing happens twice.
  */
-export function createSessionTransport(
-  openTransport: (fetch: FetchLike) => SessionTransport,
+export function createMcpSessionTransport(
+  openTransport: (fetch: FetchLike) => McpSessionTransport,
   send: FetchLike = fetch,
 ): Transport {
   let initialize: JSONRPCMessage | undefined;
@@ -38,7 +38,7 @@ export function createSessionTransport(
   /** The id of the handshake that renews a session; its answer is not for the client. */
   let handshake: { readonly id: RequestId; readonly answered: () => void } | undefined;
 
-  const guardedFetch = createGuardedFetch(send, (id) =>
+  const guardedFetch = createLimitedResponseFetch(send, (id) =>
     setImmediate(() => accepted.has(id) && receive(createLostCallError(id, UNANSWERED))),
   );
   let inner = openTransport(guardedFetch);
@@ -153,7 +153,7 @@ function createAcceptedRequests() {
 }
 
 /** Ends the session at the server, with a short limit for servers that do not respond, and closes the transport. */
-async function endSession(transport: SessionTransport): Promise<void> {
+async function endSession(transport: McpSessionTransport): Promise<void> {
   if (transport.sessionId !== undefined) {
     const ended = transport.terminateSession().catch(() => undefined);
     await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, END_SESSION_MS))]);

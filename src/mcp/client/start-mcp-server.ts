@@ -166,24 +166,24 @@ async function openMcpTransport(
         ledger: options.ledger,
       });
     case 'sse': {
-      const [{ SSEClientTransport }, { createGuardedFetch }] = await Promise.all([
+      const [{ SSEClientTransport }, { createLimitedResponseFetch }] = await Promise.all([
         import('@modelcontextprotocol/sdk/client/sse.js'),
-        import('./guarded-fetch.ts'),
+        import('./limited-response-fetch.ts'),
       ]);
-      const guardedFetch = createGuardedFetch(auth?.fetch ?? fetch, () => undefined);
-      const sseOptions = { ...auth, fetch: guardedFetch, requestInit: { headers: launch.headers } };
+      const limitedFetch = createLimitedResponseFetch(auth?.fetch ?? fetch, () => undefined);
+      const sseOptions = { ...auth, fetch: limitedFetch, requestInit: { headers: launch.headers } };
       return { transport: new SSEClientTransport(new URL(launch.url), sseOptions), describeExit };
     }
     default: {
-      const [{ StreamableHTTPClientTransport }, { createSessionTransport }] = await Promise.all([
+      const [{ StreamableHTTPClientTransport }, { createMcpSessionTransport }] = await Promise.all([
         import('@modelcontextprotocol/sdk/client/streamableHttp.js'),
         import('./http-session.ts'),
       ]);
       const url = new URL(launch.url);
       const httpOptions = { ...auth, requestInit: { headers: launch.headers } };
       return {
-        transport: createSessionTransport(
-          (guardedFetch) => new StreamableHTTPClientTransport(url, { ...httpOptions, fetch: guardedFetch }),
+        transport: createMcpSessionTransport(
+          (limitedFetch) => new StreamableHTTPClientTransport(url, { ...httpOptions, fetch: limitedFetch }),
           auth?.fetch,
         ),
         describeExit,

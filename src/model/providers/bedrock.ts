@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ModelFailure } from '../../contracts/model.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
-import { splitRegion } from '../claude-model-ids.ts';
+import { splitRegionFromModelName } from '../claude-model-ids.ts';
 import { KeyUnavailableError } from '../stream/failures.ts';
 import { getOrigin } from '../stream/http-stream.ts';
 import { parseNetworkJson } from '../stream/json-values.ts';
@@ -31,7 +31,8 @@ export function createBedrockService(
   const skipsAuth = isVariableEnabled(settings.variables.CLAUDE_CODE_SKIP_BEDROCK_AUTH);
   const clients = new Map<string, Promise<Client>>();
 
-  const resolveRegion = (model: string) => splitRegion(model).region ?? getDefaultAwsRegion(settings) ?? 'us-east-1';
+  const resolveRegion = (model: string) =>
+    splitRegionFromModelName(model).region ?? getDefaultAwsRegion(settings) ?? 'us-east-1';
 
   function buildUrl(model: string): string {
     const region = resolveRegion(model);
@@ -69,7 +70,7 @@ export function createBedrockService(
       skipsAuth ? buildCloudGatewayHeaders(settings) : {},
     adaptBody: (body) => ({
       ...body,
-      model: splitRegion(String(body.model)).model,
+      model: splitRegionFromModelName(String(body.model)).model,
       // Dated models accept no later version.
       ...(endpoint === 'bedrock' && { anthropic_version: 'bedrock-2023-05-31' }),
     }),

@@ -1,4 +1,4 @@
-import { type CloudPlatform, normalizeClaudeId, splitRegion } from '../claude-model-ids.ts';
+import { type CloudPlatform, normalizeClaudeId, splitRegionFromModelName } from '../claude-model-ids.ts';
 
 /** Environment variables and settings of the cloud platforms. */
 export type CloudSettings = {
@@ -56,7 +56,7 @@ export function getDefaultCloudPlatform(settings: CloudSettings): CloudPlatform 
 }
 
 /** Lists the values of variables that must not be shown. */
-export function listCloudSecrets({ variables, keys }: CloudSettings): readonly string[] {
+export function listCloudSecretValues({ variables, keys }: CloudSettings): readonly string[] {
   const secretName =
     /^(?:AWS_|AZURE_|CLOUDSDK_AUTH_|GOOGLE_OAUTH_|ANTHROPIC_FOUNDRY_).*(?:KEY|SECRET|TOKEN)(?:_BEDROCK)?$/;
   const entries = Object.entries({ ...variables, ...keys });
@@ -89,7 +89,7 @@ export function explainMissingCloudSettings(
 /** Returns the Vertex region of a model: from its name, a variable for the model, or the general variable. */
 export function resolveVertexRegion(settings: CloudSettings, model: string): string {
   return (
-    splitRegion(model).region ??
+    splitRegionFromModelName(model).region ??
     readRegionVariable(settings, model) ??
     readFirstVariable(settings, 'CLOUD_ML_REGION') ??
     'global'

@@ -1,6 +1,6 @@
 import type { GoogleAuth } from 'google-auth-library';
 import { getErrorMessage } from '../../lib/errors.ts';
-import { splitRegion } from '../claude-model-ids.ts';
+import { splitRegionFromModelName } from '../claude-model-ids.ts';
 import { KeyUnavailableError } from '../stream/failures.ts';
 import { getOrigin } from '../stream/http-stream.ts';
 import { buildAnthropicClientOptions, type MessagesApiService } from './anthropic/messages-api-port.ts';
@@ -59,7 +59,7 @@ export function createVertexService(
     },
     adaptBody: (body) => ({
       ...body,
-      model: splitRegion(String(body.model)).model,
+      model: splitRegionFromModelName(String(body.model)).model,
       // The version that all models on Vertex accept.
       anthropic_version: 'vertex-2023-10-16',
     }),

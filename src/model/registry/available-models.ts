@@ -6,7 +6,7 @@ import { narrowToObject } from '../stream/json-values.ts';
 import type { ModelConfig } from './model-config.ts';
 import type { ModelInfoSource } from './model-info-source.ts';
 import { formatModelName, type ProviderConfigs, resolveRoute } from './model-route.ts';
-import { discoverLocalServers, fetchModelList, type ServerDiscoveryOptions } from './server-discovery.ts';
+import { discoverLocalServers, fetchModelList, type LocalServerDiscoveryOptions } from './server-discovery.ts';
 import { parseListedModelFacts } from './server-model-facts.ts';
 
 /** A model that can be used with the present configuration. */
@@ -36,7 +36,7 @@ const LIST_TIMEOUT_MS = 1500;
 export async function listAvailableModels(
   config: ModelConfig,
   info: InfoSource,
-  options: ServerDiscoveryOptions = {},
+  options: LocalServerDiscoveryOptions = {},
 ): Promise<ModelListing> {
   const { providers = {}, fetch: send = fetch } = config;
   const discovery = { send: options.fetch ?? send, timeoutMs: options.timeoutMs ?? LIST_TIMEOUT_MS };

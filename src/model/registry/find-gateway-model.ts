@@ -6,7 +6,7 @@ import { findModelByGatewayName } from './model-facts-cache.ts';
 const RESELLERS = ['groq', 'togetherai', 'fireworks-ai', 'cerebras', 'huggingface', 'github-models', 'openrouter'];
 
 /** Searches the catalogue, the maker's page first, for a gateway's model, whose efforts are unknown. */
-export async function searchCatalogue(
+export async function findGatewayModelFacts(
   model: string,
   loadPage: (catalogue: string) => Promise<CataloguePage | undefined>,
 ): Promise<ModelFacts | undefined> {

@@ -2,7 +2,7 @@ import { findClosestWord } from '../../lib/text/closest-word.ts';
 import { PROVIDER_PRESETS } from '../provider-presets.ts';
 
 /** A provider for which an API key can be stored. */
-export type KeyProvider = {
+export type ProviderWithApiKey = {
   readonly name: string;
   readonly label: string;
   /** Environment variables of the key, which override a stored one. */
@@ -11,17 +11,17 @@ export type KeyProvider = {
 
 /** The provider of a name, or the reason why no key can be stored for it. */
 export type KeyProviderResult =
-  | { readonly ok: true; readonly provider: KeyProvider }
+  | { readonly ok: true; readonly provider: ProviderWithApiKey }
   | { readonly ok: false; readonly problem: string };
 
-const ANTHROPIC: KeyProvider = {
+const ANTHROPIC: ProviderWithApiKey = {
   name: 'anthropic',
   label: 'Anthropic',
   variables: ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN'],
 };
 
 /** Finds the provider of a name among the built-in ones and those in the settings. */
-export function findKeyProvider(wanted: string, configured: readonly string[]): KeyProviderResult {
+export function findKeyProviderByName(wanted: string, configured: readonly string[]): KeyProviderResult {
   const name = wanted.toLowerCase();
   if (name === ANTHROPIC.name) return { ok: true, provider: ANTHROPIC };
   const preset = PROVIDER_PRESETS.get(name);

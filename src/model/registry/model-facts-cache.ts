@@ -1,6 +1,6 @@
 import type { CataloguePage } from './catalogue-store.ts';
 import { extractModelFacts, type ModelFacts } from './model-facts.ts';
-import { isPrivateAddress, type ModelServer, type ServerModelReport } from './server-model-facts.ts';
+import { isPrivateUrl, type ModelServer, type ServerModelReport } from './server-model-facts.ts';
 
 /** A model with the catalogue provider and the server that can describe it. */
 export type ServedModel = {
@@ -49,7 +49,7 @@ export function createModelFactsCache({ loadPage, searchPages, askServer }: Sour
     if (assumed === undefined) return;
     const { price: _, ...unpriced } = assumed;
     // A model on a machine of one's own has no list price.
-    assumedFacts.set(key, server !== undefined && isPrivateAddress(server.baseUrl) ? unpriced : assumed);
+    assumedFacts.set(key, server !== undefined && isPrivateUrl(server.baseUrl) ? unpriced : assumed);
   }
 
   async function readServerFacts({ model, server }: ServedModel, key: string): Promise<void> {

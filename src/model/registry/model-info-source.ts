@@ -1,12 +1,12 @@
 import type { ModelInfo, ModelPrice } from '../../contracts/model.ts';
 import { findClosestWord } from '../../lib/text/closest-word.ts';
 import { getModelInfo, getServerModelDefaults, isBuiltInModel } from '../built-in-models.ts';
-import { type CloudPlatform, normalizeClaudeId, splitRegion } from '../claude-model-ids.ts';
+import { type CloudPlatform, normalizeClaudeId, splitRegionFromModelName } from '../claude-model-ids.ts';
 import { parseGeminiGeneration } from '../efforts.ts';
 import { PROVIDER_PRESETS, type ReasoningParameter } from '../provider-presets.ts';
 import { type CloudSettings, EMPTY_CLOUD_SETTINGS, resolveVertexRegion } from '../providers/cloud-settings.ts';
 import { loadCataloguePage } from './catalogue-store.ts';
-import { searchCatalogue } from './find-gateway-model.ts';
+import { findGatewayModelFacts } from './find-gateway-model.ts';
 import type { ModelConfig } from './model-config.ts';
 import type { ModelFacts } from './model-facts.ts';
 import { createModelFactsCache, type ServedModel } from './model-facts-cache.ts';
@@ -40,7 +40,7 @@ export function createModelInfoSource(config: Omit<ModelConfig, 'model'> = {}): 
   const resolve = (model: string) => resolveRoute(config, model);
   const factsCache = createModelFactsCache({
     loadPage: loadPage,
-    searchPages: (model) => searchCatalogue(model, loadPage),
+    searchPages: (model) => findGatewayModelFacts(model, loadPage),
     askServer: (server, model) => fetchServerModelFacts(server, model, { send, timeoutMs: SERVER_TIMEOUT_MS }),
   });
   const warnedModels = new Set<string>();
@@ -275,7 +275,7 @@ function isRegional(cloud: CloudPlatform, model: string, settings: CloudSettings
   const [, major = 0, minor = 0] =
     /^claude-[a-z]+-(\d+)(?:-(\d)(?!\d))?/.exec(normalizeClaudeId(model))?.map(Number) ?? [];
   if (major < 4 || (major === 4 && minor < 5)) return false;
-  if (cloud === 'bedrock') return !/(?:^|[/:])global\./.test(splitRegion(model).model);
+  if (cloud === 'bedrock') return !/(?:^|[/:])global\./.test(splitRegionFromModelName(model).model);
   return cloud === 'vertex' && resolveVertexRegion(settings, model) !== 'global';
 }
 

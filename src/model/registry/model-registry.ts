@@ -8,11 +8,11 @@ import { isSampleProject } from '../is-sample-project.ts';
 import { PROVIDER_PRESETS } from '../provider-presets.ts';
 import { type CloudSettings, EMPTY_CLOUD_SETTINGS } from '../providers/cloud-settings.ts';
 import { listAvailableModels, type ModelListing } from './available-models.ts';
+import { explainMissingCredentials, explainUnknownProvider, isAnthropicKeyMissing } from './explain-missing-model.ts';
 import { type ModelConfig, readModelConfig } from './model-config.ts';
 import type { ModelInfoSource } from './model-info-source.ts';
 import { formatModelName, type ModelRoute, type ProviderConfigs, parseModelName, resolveRoute } from './model-route.ts';
 import { createModelRouter } from './model-router.ts';
-import { explainMissingCredentials, explainUnknownProvider, isAnthropicKeyMissing } from './unavailable-model.ts';
 
 /** The models a configuration can reach: the port that serves them, facts about them, and the initial model. */
 export type ModelRegistry = Pick<ModelInfoSource, 'infoOf' | 'lookUp' | 'loadInfo' | 'explainUnlisted'> & {

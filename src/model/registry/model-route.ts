@@ -4,7 +4,7 @@ import {
   type DefaultCloudPlatform,
   formatCloudModelId,
   parseCloudModelName,
-  splitRegion,
+  splitRegionFromModelName,
 } from '../claude-model-ids.ts';
 import { PROVIDER_PRESETS } from '../provider-presets.ts';
 
@@ -57,7 +57,7 @@ export function parseModelName(
   }
   const { cloud, model } = parseCloudModelName(trimmed) ?? { cloud: defaultCloud?.cloud, model: trimmed };
   if (cloud === undefined) return { provider: 'anthropic', model: resolveModel(trimmed) };
-  const { region, model: regionlessName } = splitRegion(model);
+  const { region, model: regionlessName } = splitRegionFromModelName(model);
   const id = resolveModel(regionlessName);
   const configuredId =
     defaultCloud?.cloud === cloud && Object.hasOwn(defaultCloud.modelIds, id) ? defaultCloud.modelIds[id] : undefined;

@@ -4,8 +4,9 @@ import { DEFAULT_MODEL } from '../built-in-models.ts';
 import { resolveRequestEffort } from '../efforts.ts';
 import { PROVIDER_PRESETS } from '../provider-presets.ts';
 import type { AnthropicSettings } from '../providers/anthropic/anthropic-port.ts';
-import { EMPTY_CLOUD_SETTINGS, listCloudSecrets } from '../providers/cloud-settings.ts';
+import { EMPTY_CLOUD_SETTINGS, listCloudSecretValues } from '../providers/cloud-settings.ts';
 import { sleep, withRetry } from '../retry.ts';
+import { explainMissingCredentials, explainUnknownProvider } from './explain-missing-model.ts';
 import type { ModelConfig } from './model-config.ts';
 import { createModelInfoSource, type ModelInfoSource } from './model-info-source.ts';
 import {
@@ -15,7 +16,6 @@ import {
   resolveModelServerApi,
   resolveRoute,
 } from './model-route.ts';
-import { explainMissingCredentials, explainUnknownProvider } from './unavailable-model.ts';
 
 /** Creates the router for a configuration, with retries, together with the facts about its models. */
 export function createModelRouter(config: ModelConfig): Router {
@@ -101,7 +101,7 @@ function prepareFetchedKey(route: ModelRoute, options: StreamOptions, { provider
 const MIN_KEY_LENGTH = 8;
 
 function listKeys(route: ModelRoute, { apiKey, authToken, clouds }: ModelConfig): readonly string[] {
-  const cloudKeys = route.provider === 'cloud' && clouds !== undefined ? listCloudSecrets(clouds) : [];
+  const cloudKeys = route.provider === 'cloud' && clouds !== undefined ? listCloudSecretValues(clouds) : [];
   const keys = route.provider === 'openai' ? [route.server.apiKey] : [apiKey, authToken, ...cloudKeys];
   return keys.filter((key) => typeof key === 'string');
 }

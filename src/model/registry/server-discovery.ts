@@ -12,7 +12,7 @@ export type DiscoveredModelServer = {
 };
 
 /** Servers to probe and the timeout. Only loopback addresses are contacted. */
-export type ServerDiscoveryOptions = {
+export type LocalServerDiscoveryOptions = {
   readonly fetch?: typeof fetch;
   readonly timeoutMs?: number;
   readonly servers?: readonly LocalServerPort[];
@@ -31,7 +31,7 @@ const DEFAULT_SERVERS: readonly LocalServerPort[] = [...PROVIDER_PRESETS].flatMa
 
 /** Probes the default loopback ports of OpenAI-compatible servers in parallel. */
 export async function discoverLocalServers(
-  options: ServerDiscoveryOptions = {},
+  options: LocalServerDiscoveryOptions = {},
 ): Promise<readonly DiscoveredModelServer[]> {
   const { servers = DEFAULT_SERVERS, timeoutMs = 400, fetch: send = fetch } = options;
   const found = await Promise.all(servers.map((server) => probeServer(server, { send, timeoutMs })));

@@ -61,8 +61,7 @@ export async function fetchServerModelFacts(
     }
   };
   const namedQuery = SERVER_QUERIES.get(name);
-  const queries =
-    namedQuery === undefined ? (isPrivateAddress(baseUrl) ? [...SERVER_QUERIES.values()] : []) : [namedQuery];
+  const queries = namedQuery === undefined ? (isPrivateUrl(baseUrl) ? [...SERVER_QUERIES.values()] : []) : [namedQuery];
   const [modelList, ...serverFacts] = await Promise.all([
     requestModelList(baseUrl, request),
     ...queries.map((query) => query(root, model, request)),
@@ -124,7 +123,7 @@ async function queryLiteLlm(root: string, model: string, request: SendRequest): 
 }
 
 /** Returns true for local and private addresses: only those are sent requests for APIs they may not have. */
-export function isPrivateAddress(baseUrl: string): boolean {
+export function isPrivateUrl(baseUrl: string): boolean {
   const { hostname } = new URL(baseUrl);
   return /^(?:localhost|127\.|10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|\[::1\]|[\w-]+\.local$)/.test(hostname);
 }

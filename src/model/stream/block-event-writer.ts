@@ -44,7 +44,7 @@ export const EMPTY_TEXT_BLOCK = { type: 'text', text: '' } as const;
 export const EMPTY_THINKING_BLOCK = { type: 'thinking', thinking: '', signature: '' } as const;
 
 /** Writes the pages that a provider's own web search found, as a result of the Messages API. */
-export function writeWebSearchPages(
+export function writeWebSearchResultBlock(
   key: string,
   pages: readonly JsonObject[],
   writer: BlockEventWriter,

@@ -2,7 +2,7 @@ import { join } from 'node:path/posix';
 import { createLazy } from '../../lib/memoize.ts';
 import {
   anyCharacterToken,
-  anyTextToken,
+  anyTextGlobToken,
   createGlobMatcher,
   type GlobToken,
   hasTooManyWildcards,
@@ -142,7 +142,7 @@ export function createGlobSegmentTest(pattern: string): (name: string) => boolea
     const [text, negation, set] = match;
     steps.push(...parseLiteralGlob(segment.slice(end, match.index)));
     if (set !== undefined) steps.push(createSetStep(set, negation === '' ? 'listed' : 'others'));
-    else steps.push(text === '*' ? anyTextToken : anyCharacterToken);
+    else steps.push(text === '*' ? anyTextGlobToken : anyCharacterToken);
     end = match.index + text.length;
   }
   return createGlobMatcher([...steps, ...parseLiteralGlob(segment.slice(end))]);

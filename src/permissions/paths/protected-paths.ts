@@ -64,7 +64,7 @@ export const PROCESS_SECRET_FILES = ['environ', 'mem'];
 const PROCESS_FOLDER = /^\/(?:proc(?:\/[^/]+(?:\/task(?:\/[^/]+)?)?)?)?$/;
 
 /** Returns the reason why reading a path always needs approval: it may be such a file below /proc, in any spelling. */
-export function getProcessReadReason(path: ResolvedPath): string | undefined {
+export function getProcessSecretFileReason(path: ResolvedPath): string | undefined {
   const exposesProcess = [path.lexical, path.real].some((form) => {
     if (!form.startsWith('/proc/')) return false;
     const name = basename(form);
@@ -74,7 +74,7 @@ export function getProcessReadReason(path: ResolvedPath): string | undefined {
 }
 
 /** Returns the process files that a recursive search of the folder would read. */
-export function listProcessSecrets(folder: string): readonly string[] {
+export function listProcessSecretFiles(folder: string): readonly string[] {
   return PROCESS_FOLDER.test(folder)
     ? PROCESS_SECRET_FILES.map((name) => `${folder === '/' ? '/proc' : folder}/${name}`)
     : [];

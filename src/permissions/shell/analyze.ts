@@ -3,8 +3,8 @@ import { type ParsedScript, parse } from 'unbash';
 import type { ToolFacts } from '../../contracts/permission.ts';
 import type { ShellAnalysis } from '../../contracts/shell-analysis.ts';
 import { createLazy, memoizeByKey } from '../../lib/memoize.ts';
-import { analyzeExactly } from './exact/analyze-exactly.ts';
 import { analyzeReadOnly } from './exact/analyze-read-only.ts';
+import { analyzeScriptExactly } from './exact/analyze-script-exactly.ts';
 import { getArgPath, NO_DISK_LOOKUP, type ResolvedCommand } from './exact/shell-state.ts';
 import { findSizeProblem, isFullyParsed, listCharacterProblems } from './parse/check-source.ts';
 import { getExactProgramFacts } from './programs/find-program-facts.ts';
@@ -43,7 +43,7 @@ function listCertainCommands(
 ): readonly ResolvedCommand[] | undefined {
   if (findSizeProblem(command) !== undefined || listCharacterProblems(command).length > 0) return undefined;
   const script = parseScript(command);
-  const { commands, problems } = analyzeExactly(command, script, cwd, NO_DISK_LOOKUP);
+  const { commands, problems } = analyzeScriptExactly(command, script, cwd, NO_DISK_LOOKUP);
   return problems.length > 0 || !isFullyParsed(command, script) ? undefined : commands;
 }
 

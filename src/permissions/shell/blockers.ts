@@ -3,7 +3,7 @@ import { type DecisionContext, describeRule, resolveCallPath } from '../decision
 import { listPathBlockers } from '../path-requirements.ts';
 import { createScannedPath, scanFolder, splitRelativePath } from '../paths/folder-scan.ts';
 import { DEPENDENCY_FOLDERS } from '../paths/hard-links.ts';
-import { listProcessSecrets, PROCESS_SECRET_REASON } from '../paths/protected-paths.ts';
+import { listProcessSecretFiles, PROCESS_SECRET_REASON } from '../paths/protected-paths.ts';
 import { isPathInside, type ResolvedPath } from '../resolve-path.ts';
 import { canRuleMatchInside, matchesPathRule } from '../rules/path-rules.ts';
 import { FAMILY_RULE_NAMES, getRuleFamily } from '../rules/rule-families.ts';
@@ -107,7 +107,7 @@ function listSearchBlockers(context: DecisionContext, searches: readonly Searche
         rule.behavior !== 'allow' && rule.problem === undefined && rule.tool === tool && rule.specifier !== undefined,
     );
     const isOpened = (file: string) => filter(splitRelativePath(path.real, file), () => true);
-    const secret = use === 'read' ? listProcessSecrets(path.real).find(isOpened) : undefined;
+    const secret = use === 'read' ? listProcessSecretFiles(path.real).find(isOpened) : undefined;
     const secretSteps: readonly TraceStep[] =
       secret === undefined
         ? []

@@ -9,7 +9,7 @@ import {
   type Requirement,
 } from '../decision-context.ts';
 import { createPathRequirement } from '../path-requirements.ts';
-import { splitPathVariable } from '../resolve-path.ts';
+import { splitPathByWorkspace } from '../resolve-path.ts';
 import { getRuleFamily } from '../rules/rule-families.ts';
 import { getShellAnalysis } from './analyze.ts';
 import { listShellBlockers } from './blockers.ts';
@@ -18,21 +18,21 @@ import { parseCommandPattern } from './command-rules.ts';
 import { collectCommandLineEffects, type ShellEffects } from './effects/collect-shell-effects.ts';
 import { collectShellPaths, type ShellPaths } from './effects/collect-shell-paths.ts';
 import {
-  listComputedNameProblems,
+  listComputedFileNameProblems,
   listExpansionProblems,
   listStartedNameProblems,
 } from './effects/computed-arg-problems.ts';
 import { changesGlobbing } from './effects/glob-expansion.ts';
 import { skipSafeWrappers } from './effects/nested-commands.ts';
 import { listUnanalyzableParts } from './effects/unanalyzable-parts.ts';
-import { analyzeExactly } from './exact/analyze-exactly.ts';
+import { analyzeScriptExactly } from './exact/analyze-script-exactly.ts';
 import { createDiskLookup, type ExactAnalysis, type ResolvedCommand } from './exact/shell-state.ts';
 
 import { findSizeProblem, isFullyParsed, isOverlong, listCharacterProblems } from './parse/check-source.ts';
 import { listPathsUnderEditRules } from './paths-under-edit-rules.ts';
 import { getExactProgramFacts } from './programs/find-program-facts.ts';
 import { getReadOnlyEnforcement } from './read-only-enforcement.ts';
-import { listRuleMentions } from './rule-mentions.ts';
+import { listMentionedRuleTargets } from './rule-mentions.ts';
 import { listUsedSecrets, type SecretTaint, trackSecretCopies } from './secret-taint.ts';
 
 const MAX_EXPLAINED = 2_000;
@@ -50,7 +50,7 @@ function collectLineFindings(context: DecisionContext, command: string): Analysi
   // A command that needs approval for its length alone needs no exact analysis.
   const exact: ExactAnalysis = isOverlong(command)
     ? { commands: [], problems: [] }
-    : analyzeExactly(command, script, context.policy.cwd, createDiskLookup(context));
+    : analyzeScriptExactly(command, script, context.policy.cwd, createDiskLookup(context));
   const effects = collectCommandLineEffects(
     command,
     parse,
@@ -133,13 +133,13 @@ function collectLineFindings(context: DecisionContext, command: string): Analysi
         parse,
         isAnalyzable: (text) => isAnalyzable(text, parse(text), context),
       }),
-      ...listComputedNameProblems(context, effectsToCheck, paths.cwds),
+      ...listComputedFileNameProblems(context, effectsToCheck, paths.cwds),
       ...listExpansionProblems(effects),
       ...(restrictsCommands(context) ? listStartedNameProblems(effectsToCheck, parse) : []),
     ];
     return [
       ...(isUncovered ? unknownProblems : []),
-      ...listRuleMentions(context, effects, paths.cwds),
+      ...listMentionedRuleTargets(context, effects, paths.cwds),
       ...listPathsUnderEditRules(context, effects, paths.cwds),
     ];
   }
@@ -211,7 +211,7 @@ function listUnknownArgs({ computedArgs }: ShellEffects, { commands }: ExactAnal
 
 /** True if every part of a script is analyzed exactly. */
 function isAnalyzable(text: string, script: ParsedScript, context: DecisionContext): boolean {
-  const { problems } = analyzeExactly(text, script, context.policy.cwd, createDiskLookup(context));
+  const { problems } = analyzeScriptExactly(text, script, context.policy.cwd, createDiskLookup(context));
   return problems.length === 0 && isFullyParsed(text, script) && listCharacterProblems(text).length === 0;
 }
 
@@ -270,7 +270,7 @@ function listHijackRequirements(
   commands: readonly ResolvedCommand[],
   line: 'no-approval' | 'mixed',
 ): readonly Requirement[] {
-  const { inside, outside } = splitPathVariable(
+  const { inside, outside } = splitPathByWorkspace(
     context.policy,
     context.fs,
     commands.flatMap(({ cwds }) => cwds),

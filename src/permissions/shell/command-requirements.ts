@@ -11,7 +11,7 @@ import {
 import { createPathRequirement } from '../path-requirements.ts';
 import { expandGlob } from '../paths/folder-scan.ts';
 import { getRuleFamily } from '../rules/rule-families.ts';
-import { findUncoveredSecret, matchesAllowRule } from './command-rules.ts';
+import { findSecretNotCoveredByRule, matchesAllowRule } from './command-rules.ts';
 import { skipSafeWrappers } from './effects/nested-commands.ts';
 import { analyzeReadOnly } from './exact/analyze-read-only.ts';
 import { getArgPath, type ResolvedCommand } from './exact/shell-state.ts';
@@ -19,11 +19,11 @@ import { listFileEditRequirements } from './file-edit-requirements.ts';
 import type { ShellArgument } from './parse/shell-words.ts';
 import { getExactProgramFacts } from './programs/find-program-facts.ts';
 import { checkGitRepositorySafety } from './programs/git-repository.ts';
-import type { NearbyFile, ReadOnlyAnalysis } from './programs/program-facts.ts';
+import type { FileInFolderOrParents, ReadOnlyAnalysis } from './programs/program-facts.ts';
 import {
   canExcludeNames,
-  createTaintedFileRequirement,
-  isExcludedSecret,
+  createSecretCopyRequirement,
+  isExcludedFromSearch,
   listSearchRequirements,
   mayReachTaintedFile,
 } from './search-requirements.ts';
@@ -74,7 +74,7 @@ function listOwnRequirements(context: DecisionContext, command: ResolvedCommand)
   if (analysis.ok) {
     const excludedNames = new Set<string>();
     const exclude = (name: string) =>
-      canExcludeNames(command) && isExcludedSecret(name) && excludedNames.add(name).has(name);
+      canExcludeNames(command) && isExcludedFromSearch(name) && excludedNames.add(name).has(name);
     const reads = listReadRequirements(context, target.command, analysis, exclude);
     const unmet = reads.filter((need) => need.allowedBy === undefined);
     const programProblem =
@@ -107,7 +107,7 @@ function listOwnRequirements(context: DecisionContext, command: ResolvedCommand)
       return { requirements: [...problems, ...unmet], hardens: [] };
     }
   }
-  const secretProblem = rule === undefined ? undefined : findUncoveredSecret(context, command, rule);
+  const secretProblem = rule === undefined ? undefined : findSecretNotCoveredByRule(context, command, rule);
   if (secretProblem !== undefined)
     return { requirements: [{ kind: 'command', subject, text: secretProblem }], hardens: [] };
   if (rule !== undefined) {
@@ -195,7 +195,7 @@ function listArgRequirements(context: DecisionContext, cwd: string, arg: ShellAr
       : [getArgPath(arg)];
   if (paths === 'too many')
     return [{ kind: 'read', subject: arg.text, text: `${arg.text} matches too many files to check.` }];
-  if (arg.kind === 'glob' && mayReachTaintedFile(context, cwd)) return [createTaintedFileRequirement(arg.text)];
+  if (arg.kind === 'glob' && mayReachTaintedFile(context, cwd)) return [createSecretCopyRequirement(arg.text)];
   return paths.map((path) =>
     createPathRequirement(context, {
       tool: context.facts.tool,
@@ -229,7 +229,7 @@ function findGitProblem(context: DecisionContext, command: ResolvedCommand): str
 function findNearbyFileProblem(
   context: DecisionContext,
   cwds: readonly string[],
-  files: readonly NearbyFile[],
+  files: readonly FileInFolderOrParents[],
 ): string | undefined {
   const path = cwds
     .flatMap(listParentFolders)
@@ -241,7 +241,11 @@ function listParentFolders(folder: string): readonly string[] {
   return folder === dirname(folder) ? [folder] : [folder, ...listParentFolders(dirname(folder))];
 }
 
-function findFile({ fs }: DecisionContext, folder: string, { name, contains }: NearbyFile): readonly string[] {
+function findFile(
+  { fs }: DecisionContext,
+  folder: string,
+  { name, contains }: FileInFolderOrParents,
+): readonly string[] {
   const path = join(folder, name);
   if (fs.lstat(path) === undefined) return [];
   return contains === undefined || contains.test(fs.readFile(path) ?? '') ? [path] : [];

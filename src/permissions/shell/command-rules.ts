@@ -5,7 +5,7 @@ import { compileStarPattern } from '../../lib/patterns/glob.ts';
 import { type DecisionContext, describeRule, resolveCallPath } from '../decision-context.ts';
 import { getSecretFileReason } from '../path-requirements.ts';
 import type { ReachableCommand } from './effects/collect-shell-effects.ts';
-import { listOptionOutputs } from './effects/written-args.ts';
+import { listOptionOutputs } from './effects/written-file-args.ts';
 import { getArgPath, type ResolvedCommand } from './exact/shell-state.ts';
 import { getProgramBaseName, parseShellArgument } from './parse/shell-words.ts';
 import { findProgramFacts, getExactProgramFacts, isUnknownProgram } from './programs/find-program-facts.ts';
@@ -248,7 +248,7 @@ function matchesOption(arg: string, option: string, shortOptions: 'alone' | 'tog
  * Returns the reason why a prefix rule does not cover a command: it gets a secret file that the rule does not name
  * (`git add .env`, `gh pr create --body-file .env`).
  */
-export function findUncoveredSecret(
+export function findSecretNotCoveredByRule(
   context: DecisionContext,
   { argv, cwds }: ResolvedCommand,
   rule: Rule,

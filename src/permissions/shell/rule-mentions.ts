@@ -22,7 +22,7 @@ const SHOWS_VARIABLES = /^(?:.*\/)?(?:env|printenv|export|set|config|convert|get
  * Lists the commands and paths under deny and ask rules that a command line mentions anywhere, unless it only reads:
  * the use that other programs make of an argument is unknown.
  */
-export function listRuleMentions(
+export function listMentionedRuleTargets(
   context: DecisionContext,
   effects: ShellEffects,
   cwds: readonly string[],

@@ -12,7 +12,7 @@ import { createReincludedTest } from '../paths/search-exclusions.ts';
 import { getSecretPathReason, SECRET_GLOBS } from '../paths/secret-paths.ts';
 import { isPathInside } from '../resolve-path.ts';
 import type { ResolvedCommand } from './exact/shell-state.ts';
-import { findProgramFacts, getExactProgramFacts, PROGRAM_NAMES } from './programs/find-program-facts.ts';
+import { findProgramFacts, getExactProgramFacts, KNOWN_PROGRAM_NAMES } from './programs/find-program-facts.ts';
 import type { ReadOnlyAnalysis } from './programs/program-facts.ts';
 
 const UNCHECKED_NAME = '.env';
@@ -25,7 +25,7 @@ export function listSearchRequirements(
   exclude: (name: string) => boolean,
 ): readonly Requirement[] {
   if (context.taintedFiles !== undefined && mayReachTaintedFile(context, folder))
-    return [hideInSandbox(context, createTaintedFileRequirement(folder))];
+    return [hideInSandbox(context, createSecretCopyRequirement(folder))];
   if (context.fs.lstat(folder)?.kind !== 'directory') return [];
   const loadShownNames = createLazy(() => createReincludedTest(context.fs, folder, context.roots));
   const hides: string[] = [];
@@ -82,7 +82,7 @@ export function mayReachTaintedFile({ taintedFiles = [], roots }: DecisionContex
 }
 
 /** Requires approval for what may include a copy of a secret file. */
-export function createTaintedFileRequirement(subject: string): Requirement {
+export function createSecretCopyRequirement(subject: string): Requirement {
   return {
     kind: 'read',
     subject,
@@ -95,7 +95,7 @@ const SECRET_NAMES = SECRET_GLOBS.filter((glob) => !glob.includes('/') && isExac
 const NAME_TESTS = SECRET_NAMES.map(createGlobSegmentTest);
 
 /** True for a name that searches exclude when they get the options for it. */
-export function isExcludedSecret(name: string): boolean {
+export function isExcludedFromSearch(name: string): boolean {
   return NAME_TESTS.some((matches) => matches(name));
 }
 
@@ -106,17 +106,17 @@ export function canExcludeNames({ argv }: ResolvedCommand): boolean {
 }
 
 /** Line on file descriptor 3 that reports a search which excluded secrets. The output could be forged. */
-export const EXCLUSION_REPORT = 'secrets-excluded';
+export const SECRETS_EXCLUDED_LINE = 'secrets-excluded';
 
 /** Returns bash functions, as environment variables, that replace the search tools: they exclude secrets and say so. */
 export function createSearchShellFunctions(): Readonly<Record<string, string>> {
   return Object.fromEntries(
-    PROGRAM_NAMES.flatMap((name) => {
+    KNOWN_PROGRAM_NAMES.flatMap((name) => {
       const options = getExactProgramFacts(name)
         .excludeOptions?.(SECRET_NAMES)
         .map((option) => `'${option}'`);
       if (options === undefined) return [];
-      const report = `{ echo ${EXCLUSION_REPORT} >&3; } 2>/dev/null`;
+      const report = `{ echo ${SECRETS_EXCLUDED_LINE} >&3; } 2>/dev/null`;
       const text = `() {  command ${name} "$@" ${options.join(' ')}; local code=$?; ${report}; return $code; }`;
       return [[`BASH_FUNC_${name}%%`, text]];
     }),

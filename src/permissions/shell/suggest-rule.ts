@@ -5,7 +5,7 @@ import { hasRiskyArg } from './command-rules.ts';
 import type { ShellArgument } from './parse/shell-words.ts';
 import { findProgramFacts, getExactProgramFacts, hasShellName } from './programs/find-program-facts.ts';
 import type { ProgramFacts } from './programs/program-facts.ts';
-import { isLastingRisk, listProgramRisks } from './programs/program-risks.ts';
+import { limitsApprovalToSession, listProgramRisks } from './programs/program-risks.ts';
 
 /** Sub-commands that run their arguments. */
 const RUNNERS =
@@ -26,7 +26,7 @@ export function suggestCommandRule(argv: readonly ShellArgument[]): RuleSuggesti
   } = getExactProgramFacts(name);
   if (name === '' || name.includes('/') || hasShellName(name) || suggest === 'never') return undefined;
   // An answer to it is not stored, so it gets no rule at all.
-  if (findProgramFacts(name).deletes === true || listProgramRisks(name, texts.slice(1)).some(isLastingRisk))
+  if (findProgramFacts(name).deletes === true || listProgramRisks(name, texts.slice(1)).some(limitsApprovalToSession))
     return undefined;
   if (suggest === 'exact') return argv.some(isUnsafeWord) ? undefined : createExactRule(texts);
   if (second === undefined) return subcommands === undefined ? createExactRule(texts) : undefined;

@@ -54,7 +54,7 @@ export type MemoryEvent =
 const TOTAL_CHARS = 120_000;
 
 /** Returns the state after an event. */
-export function reduceMemory(state: MemoryState, event: MemoryEvent): MemoryState {
+export function reduceMemoryState(state: MemoryState, event: MemoryEvent): MemoryState {
   switch (event.type) {
     case 'started':
       return EMPTY_MEMORY;

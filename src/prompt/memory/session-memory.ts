@@ -13,7 +13,7 @@ import {
   readMemoryFile,
 } from './load-memory.ts';
 import { listFoldersDown, listMemoryLocations, listMemoryRuleFiles, type MemoryLocation } from './memory-locations.ts';
-import { EMPTY_MEMORY, type MemoryEvent, reduceMemory, type TrackedMemoryFile } from './memory-state.ts';
+import { EMPTY_MEMORY, type MemoryEvent, reduceMemoryState, type TrackedMemoryFile } from './memory-state.ts';
 import { parseMemory } from './parse-memory.ts';
 
 import type { MemoryFile } from './render-memory.ts';
@@ -31,7 +31,7 @@ export type SessionMemory = ReturnType<typeof createSessionMemory>;
 export function createSessionMemory(deps: MemoryDeps) {
   let state = EMPTY_MEMORY;
   const dispatch = (event: MemoryEvent) => {
-    state = reduceMemory(state, event);
+    state = reduceMemoryState(state, event);
   };
   const loader: MemoryLoader = { deps: deps, getState: () => state, dispatch: dispatch };
 

@@ -3,7 +3,7 @@ import type { Environment } from '../../contracts/environment.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import { findNsenter } from '../backend.ts';
 import type { SandboxPlan } from '../plan.ts';
-import type { OutboundSettings } from './outbound.ts';
+import type { OutboundConnectionSettings } from './outbound.ts';
 import type { BlockedConnection, SandboxedCommand, SandboxNetwork, SandboxNetworkDeps } from './sandbox-network.ts';
 
 type Command = Omit<SandboxedCommand, 'signal'>;
@@ -44,7 +44,7 @@ type NetworkDeps = {
   /** Returns the hosts and addresses that the settings allow. */
   readonly listAllowedDomains: () => readonly string[];
   /** Resolves host names; replaced in tests. */
-  readonly resolve?: OutboundSettings['resolveHost'];
+  readonly resolve?: OutboundConnectionSettings['resolveHost'];
 };
 
 /** Opens the network with the programs and the name resolution of this machine. */

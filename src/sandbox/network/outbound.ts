@@ -8,7 +8,7 @@ import { formatNetworkDestination, isExactHost, type NetworkDestination } from '
 import { connectToFirstAddress, type ProxyConnectResult, waitForConnect } from './proxy.ts';
 
 /** The settings for outgoing connections. */
-export type OutboundSettings = {
+export type OutboundConnectionSettings = {
   readonly variables: Readonly<Record<string, string>>;
   readonly resolveHost: ResolveHost;
   /** Hosts and addresses listed in the settings. */
@@ -20,7 +20,7 @@ const HEAD_BYTES = 16_000;
 /** Connects to an allowed destination: to a checked address, or through the proxy that this machine uses. */
 export async function connectOutbound(
   destination: NetworkDestination,
-  { variables, resolveHost, allowedHosts }: OutboundSettings,
+  { variables, resolveHost, allowedHosts }: OutboundConnectionSettings,
 ): Promise<ProxyConnectResult> {
   const proxy = resolveProxy(`https://${formatNetworkDestination(destination)}/`, variables)?.url;
   try {

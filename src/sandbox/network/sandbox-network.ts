@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createByteReader } from './byte-reader.ts';
 import { formatNetworkDestination, type NetworkDestination } from './host-pattern.ts';
 import type { NetworkBridge } from './network-bridge.ts';
-import { connectOutbound, type OutboundSettings } from './outbound.ts';
+import { connectOutbound, type OutboundConnectionSettings } from './outbound.ts';
 import { type ProxyConnectResult, serveProxyConnection } from './proxy.ts';
 
 /** A command that runs in the sandbox. */
@@ -46,7 +46,7 @@ export type SandboxNetwork = {
 export type SandboxNetworkDeps = {
   /** Decides whether a command may connect to a host; called for each connection. */
   readonly decideHost: (caller: SandboxedCommand, destination: NetworkDestination) => Promise<HostAccessDecision>;
-  readonly getOutboundSettings: () => OutboundSettings;
+  readonly getOutboundSettings: () => OutboundConnectionSettings;
   /** Creates a network namespace with a bridge to this socket; absent where sandboxes share the host network. */
   readonly createBridge?: (socket: string, port: number) => Promise<NetworkBridge>;
   /** Present value of JAVA_TOOL_OPTIONS. */

@@ -95,7 +95,7 @@ type CommandDeps = {
 };
 
 /** Creates the commands of an agent. */
-export function createSdkAgentCommands(deps: CommandDeps): SdkAgent {
+export function createSdkAgentMethods(deps: CommandDeps): SdkAgent {
   const { options, agent, setup, meter, context, runs, answerers, open, captureTurn, suspension, toDeps, emit } = deps;
 
   /** Starts a run. The run lock is taken before the first await. */

@@ -5,7 +5,7 @@ import type { UserAnswer, UserQuestion } from '../../contracts/tool.ts';
 import { abandonOnAbort } from '../../lib/promises.ts';
 
 /** The way in which questions of an agent are answered: by a callback, by a listener, or with a no. */
-export type AgentQuestions = Pick<AgentPort, 'askPermission' | 'ask'>;
+export type AgentQuestionPort = Pick<AgentPort, 'askPermission' | 'ask'>;
 
 type QuestionDeps = {
   readonly options: {
@@ -33,7 +33,7 @@ export function createAgentQuestions({
   agent,
   open,
   beforeAsking,
-}: QuestionDeps): AgentQuestions {
+}: QuestionDeps): AgentQuestionPort {
   const { onPermission, onQuestion, questionTimeoutMs } = options;
   async function askPermission(request: PermissionRequest, signal: AbortSignal): Promise<PermissionAnswer> {
     if (onPermission !== undefined) {

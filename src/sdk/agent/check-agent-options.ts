@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { EFFORTS } from '../../contracts/model.ts';
-import { createFunctionSchema, parseSdkArgument } from '../parse-sdk-argument.ts';
+import { createCallbackSchema, parseSdkArgument } from '../parse-sdk-argument.ts';
 import type { AgentChange, AgentOptions } from './options.ts';
 
-const callback = createFunctionSchema<() => unknown>().optional();
+const callback = createCallbackSchema<() => unknown>().optional();
 const count = z.number().int('must be a whole number').positive('must be 1 or more').optional();
 const duration = z.number().positive('must be milliseconds, more than 0').optional();
 const effort = z.enum(EFFORTS, `must be one of ${EFFORTS.join(', ')}`);
@@ -37,7 +37,7 @@ const changeShape = {
 
 const optionsSchema = z.strictObject({
   ...changeShape,
-  apiKey: z.union([z.string(), createFunctionSchema<() => unknown>()], 'must be a text or a function').optional(),
+  apiKey: z.union([z.string(), createCallbackSchema<() => unknown>()], 'must be a text or a function').optional(),
   baseUrl: z.string().optional(),
   fetch: callback,
   messages: list,
@@ -61,7 +61,7 @@ const optionsSchema = z.strictObject({
     )
     .optional(),
   compactAtPercent: z.number().positive().max(100).optional(),
-  listeners: z.array(createFunctionSchema<() => unknown>()).optional(),
+  listeners: z.array(createCallbackSchema<() => unknown>()).optional(),
   convertToLlm: callback,
   transformContext: callback,
   hooks: z.custom(hasMethods('beforeCall', 'afterCall'), 'must be hooks of agentHooks()').optional(),

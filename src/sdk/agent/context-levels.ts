@@ -28,7 +28,7 @@ export type ContextLevel = {
 const DEFAULT_SHARE = 0.7;
 
 /** Adds the levels of the application to a context port. */
-export function addContextLevels(
+export function addContextReductionLevels(
   context: ContextPort,
   levels: readonly ContextLevel[],
   model: () => { readonly id: string; readonly contextWindow: number },
@@ -37,7 +37,7 @@ export function addContextLevels(
   const { messageTokens } = createTokenEstimator();
   const estimate = (messages: readonly Message[]) => sumNumbers(messages.map(messageTokens));
   return {
-    ...bindContextPort(context),
+    ...bindContextPortMethods(context),
     async prepare(messages) {
       const prepared = await context.prepare(messages);
       const { id, contextWindow } = model();
@@ -57,7 +57,7 @@ export function addContextLevels(
 }
 
 /** Copies a port so that its methods keep their object, which may be of a class. */
-export function bindContextPort(context: ContextPort): ContextPort {
+export function bindContextPortMethods(context: ContextPort): ContextPort {
   return {
     prepare: (messages) => context.prepare(messages),
     compact: (messages, trigger, signal, model) => context.compact(messages, trigger, signal, model),

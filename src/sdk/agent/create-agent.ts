@@ -12,11 +12,12 @@ import { passthroughContext } from '../../engine/default-deps.ts';
 import { omitUndefined } from '../../lib/json.ts';
 import { DEFAULT_MAX_RESULT_CHARS } from '../../tools/build-tool.ts';
 import { getProcessVariables } from '../runtime.ts';
-import { createSdkAgentCommands, type SdkAgent } from './agent-commands.ts';
+import { createSdkAgentMethods, type SdkAgent } from './agent-commands.ts';
 import { createAgentRunRecords } from './agent-run-records.ts';
 import { createBudget } from './budget.ts';
 import { checkAgentOptions } from './check-agent-options.ts';
-import { addContextLevels } from './context-levels.ts';
+import { addContextReductionLevels } from './context-levels.ts';
+import { toAgentTools } from './convert-tools.ts';
 import type { AgentOptions, RunEnd } from './options.ts';
 import { parseAppMessages } from './parse-app-messages.ts';
 import { createMessageConversion, createRunDeps } from './run-deps.ts';
@@ -30,7 +31,6 @@ import {
   parseAgentCapsule,
   parsePermissionAnswer,
 } from './suspension.ts';
-import { toAgentTools } from './tool-list.ts';
 import { createToolUndoLog } from './undo-calls.ts';
 
 /** Creates an agent. Without options it uses the default model, the key from the environment, and no tools. */
@@ -145,7 +145,7 @@ function composeAgent(options: AgentOptions, continued: Continuation | undefined
   agent.setQueueMode('next', options.queueModes?.steering ?? 'one-at-a-time');
   agent.setQueueMode('after', options.queueModes?.followUp ?? 'one-at-a-time');
   options.signal?.addEventListener('abort', () => agent.abort(), { once: true });
-  return createSdkAgentCommands({
+  return createSdkAgentMethods({
     ...{ options, agent, setup, meter, context, runs, answerers, open, captureTurn, toDeps },
     emit: (event) => emit(event),
     suspension: {
@@ -165,7 +165,9 @@ function createContextPort(
 ): ContextPort {
   const { context = createDefaultContext({ options, setup, meter, newId }), contextLevels = [] } = options;
   const port = context === 'off' ? passthroughContext : context;
-  return addContextLevels(port, contextLevels, () => setup.current().chain.getModelInfo(setup.current().model));
+  return addContextReductionLevels(port, contextLevels, () =>
+    setup.current().chain.getModelInfo(setup.current().model),
+  );
 }
 
 type Logger = NonNullable<AgentOptions['logger']>;

@@ -11,10 +11,10 @@ import { toRequestMessages } from '../../engine/request/build-model-request.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import { omitUndefined } from '../../lib/json.ts';
 import type { AgentTool } from '../build-tool.ts';
-import { type AgentQuestions, createAgentQuestions } from './agent-questions.ts';
+import { type AgentQuestionPort, createAgentQuestions } from './agent-questions.ts';
 import type { AgentRunRecords } from './agent-run-records.ts';
 import { checkBeforeToolCallResult, parseAfterToolCallResult } from './check-results.ts';
-import { bindContextPort } from './context-levels.ts';
+import { bindContextPortMethods } from './context-levels.ts';
 import type { AfterToolCallResult, AgentOptions } from './options.ts';
 import type { AgentSetup } from './setup.ts';
 import type { SpendingMeter } from './spending.ts';
@@ -108,7 +108,7 @@ function wrapContext(
 ): ContextPort {
   if (transform === undefined) return context;
   return {
-    ...bindContextPort(context),
+    ...bindContextPortMethods(context),
     async prepare(messages) {
       const prepared = await context.prepare(messages);
       try {
@@ -141,7 +141,7 @@ type CallbackDeps = Partial<
 function createCallbackDeps(
   options: AgentOptions,
   port: AgentPort,
-  questions: AgentQuestions,
+  questions: AgentQuestionPort,
   tools: () => readonly AgentTool[],
   { resumption, onOutcome, withhold }: Pick<RunDepsInput, 'resumption' | 'onOutcome'> & { readonly withhold: Withhold },
 ): CallbackDeps {

@@ -3,7 +3,7 @@ import type { Terminal } from '../../contracts/terminal-reason.ts';
 import type { ToolOutcome } from '../../contracts/tool.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import { abandonOnAbort } from '../../lib/promises.ts';
-import type { RunnableToolCall } from './tool-list.ts';
+import type { RunnableToolCall } from './convert-tools.ts';
 
 /** An undo that takes longer counts as failed. */
 const UNDO_TIMEOUT_MS = 60_000;

@@ -4,9 +4,9 @@ import { getErrorMessage } from '../../lib/errors.ts';
 import { createDeferred } from '../../lib/promises.ts';
 import { sleep } from '../../model/retry.ts';
 import type { SdkAgent } from '../agent/agent-commands.ts';
-import { createFunctionSchema, parseSdkArgument } from '../parse-sdk-argument.ts';
+import { createCallbackSchema, parseSdkArgument } from '../parse-sdk-argument.ts';
 import { createAgentReplica } from './agent-replica.ts';
-import { createRemoteAgent } from './remote-commands.ts';
+import { createRemoteAgent } from './create-remote-agent.ts';
 import {
   type REMOTE_METHODS,
   type RemoteCallResult,
@@ -42,9 +42,9 @@ const MAX_SILENCE_MS = 45_000;
 const optionsSchema = z.strictObject({
   token: z.string('must be a text').optional(),
   answers: z.boolean('must be true or false').optional(),
-  onConnection: createFunctionSchema<NonNullable<ConnectOptions['onConnection']>>().optional(),
+  onConnection: createCallbackSchema<NonNullable<ConnectOptions['onConnection']>>().optional(),
   timeoutMs: z.number('must be a number of milliseconds').positive().optional(),
-  fetch: createFunctionSchema<typeof fetch>().optional(),
+  fetch: createCallbackSchema<typeof fetch>().optional(),
 });
 
 /**

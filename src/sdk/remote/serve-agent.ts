@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { AgentEvent } from '../../contracts/event.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import type { SdkAgent } from '../agent/agent-commands.ts';
-import { createFunctionSchema, parseSdkArgument } from '../parse-sdk-argument.ts';
+import { createCallbackSchema, parseSdkArgument } from '../parse-sdk-argument.ts';
 import { createAgentReplica } from './agent-replica.ts';
 import { REMOTE_METHODS, type RemoteCallResult, type RemoteStreamLine, remoteCallSchema } from './wire-format.ts';
 
@@ -50,8 +50,8 @@ const optionsSchema = z.strictObject({
   graceMs: z.number().nonnegative().exactOptional(),
 });
 const agentSchema = z.looseObject({
-  state: createFunctionSchema<SdkAgent['state']>(),
-  subscribe: createFunctionSchema<SdkAgent['subscribe']>(),
+  state: createCallbackSchema<SdkAgent['state']>(),
+  subscribe: createCallbackSchema<SdkAgent['subscribe']>(),
 });
 
 /** Serves an agent: clients of `connectAgent` see its events from any cursor on and call its commands. */

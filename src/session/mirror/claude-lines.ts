@@ -10,12 +10,12 @@ import {
 import { isSystemReminder } from '../../lib/text/reminder.ts';
 import { createTranscriptLineUuid } from '../../lib/transcript-line-uuid.ts';
 import {
-  createReplyLineWriter,
   createTranscriptLineChain,
+  createTranscriptReplyWriter,
   type MirroredReplyEnd,
-  type ReplyLineWriter,
   type TranscriptLineChain,
   type TranscriptOwner,
+  type TranscriptReplyWriter,
 } from './transcript-line-chain.ts';
 
 type RecordOf<Type> = Extract<SessionRecord, { type: Type }>;
@@ -29,7 +29,7 @@ export type ClaudeLineConverter = (record: SessionRecord) => readonly JsonObject
  */
 export function createClaudeLineConverter(speaker: TranscriptOwner): ClaudeLineConverter {
   const chain = createTranscriptLineChain(speaker);
-  const replies = createReplyLineWriter(chain);
+  const replies = createTranscriptReplyWriter(chain);
   /** Line ids of results, by call id. */
   const results = new Map<string, string>();
   let title = '';
@@ -157,7 +157,7 @@ function getFailureMessage(terminal: JsonValue | undefined): string | undefined 
 
 type BoundaryInput = {
   readonly chain: TranscriptLineChain;
-  readonly replies: ReplyLineWriter;
+  readonly replies: TranscriptReplyWriter;
   readonly results: ReadonlyMap<string, string>;
   readonly addUserLines: (
     chain: TranscriptLineChain,

@@ -61,13 +61,13 @@ type RecordedBlock = { readonly record: SessionRecord; readonly index: number; r
 export type MirroredReplyEnd = { readonly stopReason?: unknown; readonly usage?: unknown };
 
 /** Collects the blocks of a reply; its lines, one per block, are written at its end, because each states the usage. */
-export type ReplyLineWriter = ReturnType<typeof createReplyLineWriter>;
+export type TranscriptReplyWriter = ReturnType<typeof createTranscriptReplyWriter>;
 
 type CompleteReply = { readonly id: string; readonly model: string; readonly blocks: readonly RecordedBlock[] };
 
 const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
 
-export function createReplyLineWriter(chain: TranscriptLineChain) {
+export function createTranscriptReplyWriter(chain: TranscriptLineChain) {
   let open: CompleteReply | undefined;
   const callers = new Map<string, string>();
 

@@ -140,13 +140,13 @@ async function catchFailure(pending: Promise<void>): Promise<{ readonly thrown: 
 }
 
 /** Storage on another disk for session lines that cannot be written to the session file. */
-type UnsavedLines = ReturnType<typeof openUnsavedLines>;
+type UnsavedLines = ReturnType<typeof openUnsavedLineStorage>;
 
 /** Folders that are usually on other disks than the home folder. */
 const DEFAULT_PARENTS = [tmpdir(), '/dev/shm'];
 
 /** Opens the storage for the unsaved lines of one session. */
-export function openUnsavedLines(sessionId: string, parents: readonly string[] = DEFAULT_PARENTS) {
+export function openUnsavedLineStorage(sessionId: string, parents: readonly string[] = DEFAULT_PARENTS) {
   let open: { readonly handle: AppendHandle; readonly path: string } | undefined;
   return {
     /** Stores a line and returns the path; `undefined` when no other disk accepts it either. */
@@ -177,7 +177,10 @@ export function openUnsavedLines(sessionId: string, parents: readonly string[] =
 }
 
 /** Reads the lines that an earlier run could not write to the session file. */
-export function readUnsavedLines(sessionId: string, parents: readonly string[] = DEFAULT_PARENTS): readonly string[] {
+export function readUnsavedSessionLines(
+  sessionId: string,
+  parents: readonly string[] = DEFAULT_PARENTS,
+): readonly string[] {
   return listPaths(sessionId, parents).flatMap((path) => {
     try {
       return lstatSync(path).isFile() ? readFileSync(path, 'utf8').split('\n').filter(Boolean) : [];

@@ -63,7 +63,7 @@ export function reduceConversation(state: ConversationState, record: SessionReco
     case 'user':
       return addUserMessage(state, record);
     case 'custom':
-      return addMessage(closeConversation(state), record.message);
+      return addMessage(closeInterruptedConversation(state), record.message);
     case 'tombstone': {
       const reply = state.reply?.id === record.messageId ? undefined : state.reply;
       return { ...state, reply, messages: removeMessages(state.messages, record.messageId) };
@@ -101,7 +101,7 @@ export function keepNewestMessages(
 }
 
 /** Closes the conversation as if the process ended here: complete blocks are kept and every call gets a result. */
-export function closeConversation(state: ConversationState): ConversationState {
+export function closeInterruptedConversation(state: ConversationState): ConversationState {
   const closed = closeReply(state);
   const last = closed.messages?.last;
   // The last reply is complete, but its results were never recorded.
@@ -145,7 +145,7 @@ function addReply(state: ConversationState, record: RecordOf<'reply'>): Conversa
 }
 
 function addUserMessage(state: ConversationState, { message, results: ids = [] }: RecordOf<'user'>): ConversationState {
-  if (ids.length === 0) return addMessage(closeConversation(state), message);
+  if (ids.length === 0) return addMessage(closeInterruptedConversation(state), message);
   const closed = closeReply(state);
   const { taken, left: remaining } = takeResults(closed.results, ids);
   const answers = ids.map((id, index) => taken[index] ?? createLostResult(id));

@@ -4,7 +4,7 @@ import type { Message, ToolResultBlock } from '../../contracts/message.ts';
 import type { CheckpointEntry, SessionRecord, SessionRecordBody } from '../../contracts/session.ts';
 import { INITIAL_REQUEST_HEAD_STATE, type RequestHeadState, reduceRequestHead } from '../request-head.ts';
 import {
-  closeConversation,
+  closeInterruptedConversation,
   type DanglingCall,
   EMPTY_CONVERSATION,
   LOST_TOOL_RESULT,
@@ -35,7 +35,7 @@ export type RebuiltSession = {
 
 /** Rebuilds a session: every user message, complete block and result exactly once, whenever the process ended. */
 export function rebuildSession(records: readonly SessionRecord[]): RebuiltSession {
-  const conversation = closeConversation(records.reduce(reduceConversation, EMPTY_CONVERSATION));
+  const conversation = closeInterruptedConversation(records.reduce(reduceConversation, EMPTY_CONVERSATION));
   return {
     messages: listConversationMessages(conversation),
     lastUuid: records.at(-1)?.uuid ?? null,

@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { SessionRecord, SessionRecordBody } from '../../contracts/session.ts';
-import { getLastPromptedPath, getSessionFolder, getSubAgentPath, getTranscriptPath } from '../paths.ts';
+import { getLastPromptedSessionFile, getSessionFolder, getSubAgentPath, getTranscriptPath } from '../paths.ts';
 import { lockSession, type SessionLock } from '../process-locks.ts';
 import type { AppendFileOptions } from './append-file.ts';
 import { type AppendFs, diskAppendFs } from './append-fs.ts';
@@ -87,7 +87,9 @@ export function openTranscript(options: SessionTranscriptOptions): SessionTransc
     }
     if (event.type === 'message_end' && event.message.role === 'user' && event.message.origin === 'prompt') {
       // If this fails, the newest session is found by file times instead.
-      await writeFile(getLastPromptedPath(dir), sessionId, { mode: 0o600, flag: WRITE_FLAGS }).catch(() => undefined);
+      await writeFile(getLastPromptedSessionFile(dir), sessionId, { mode: 0o600, flag: WRITE_FLAGS }).catch(
+        () => undefined,
+      );
     }
     // The disk can sync while the model answers. Not awaited: the file reports its own failures.
     if (event.type === 'request_sent') void main.sync();

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../contracts/j
 import type { SessionRecord } from '../../contracts/session.ts';
 
 /** A tool call denied in an earlier run, with the reason given to the model. */
-export type RecordedRefusal = {
+export type RecordedDenial = {
   readonly tool: string;
   readonly callId: string;
   readonly input: JsonObject;
@@ -11,7 +11,7 @@ export type RecordedRefusal = {
 };
 
 /** Returns every recorded denial in order. */
-export function listRefusals(records: readonly SessionRecord[]): readonly RecordedRefusal[] {
+export function listRecordedDenials(records: readonly SessionRecord[]): readonly RecordedDenial[] {
   const inputs = new Map<string, JsonObject>();
   const reasons = new Map<string, string>();
   for (const record of records) {

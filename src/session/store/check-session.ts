@@ -5,7 +5,7 @@ import type { SessionRecord } from '../../contracts/session.ts';
 import { getErrnoCode } from '../../lib/errors.ts';
 import { findSessionLockHolder } from '../process-locks.ts';
 import {
-  closeConversation,
+  closeInterruptedConversation,
   EMPTY_CONVERSATION,
   keepNewestMessages,
   listConversationMessages,
@@ -46,7 +46,7 @@ export async function checkSession(session: Pick<SessionSummary, 'id' | 'path'>)
     conversation = state;
     olderCount += dropped;
   });
-  const closed = closeConversation(conversation);
+  const closed = closeInterruptedConversation(conversation);
   const dangling = listDanglingCalls(closed).length;
   const messages = olderCount + listConversationMessages(closed).length;
   const counts = { damaged, salvaged, doubled, dangling };

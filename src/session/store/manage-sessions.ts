@@ -9,7 +9,7 @@ import { getErrnoCode, getErrorMessage, ignoreMissingFile } from '../../lib/erro
 import { writePrivateFile } from '../../lib/files/private-file.ts';
 import { readRegularFile } from '../../lib/files/read-regular-file.ts';
 import {
-  getLastPromptedPath,
+  getLastPromptedSessionFile,
   getProjectDir,
   getReplyJournalPath,
   getSessionFolder,
@@ -52,7 +52,7 @@ export async function listSessions(ouroHome: string, realCwd?: string): Promise<
 /** Finds the last prompted session of a directory; by file times when that was not recorded. */
 export async function findNewestSession(ouroHome: string, realCwd: string): Promise<SessionSummary | undefined> {
   const dir = getProjectDir(ouroHome, realCwd);
-  const sessionId = (await readRegularFile(getLastPromptedPath(dir)).catch(() => undefined)) ?? '';
+  const sessionId = (await readRegularFile(getLastPromptedSessionFile(dir)).catch(() => undefined)) ?? '';
   const recorded = /^[\w-]+$/.test(sessionId) ? readSessionSummary(getTranscriptPath(dir, sessionId)) : undefined;
   return recorded ?? (await listSessions(ouroHome, realCwd))[0];
 }

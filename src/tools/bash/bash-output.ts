@@ -3,7 +3,7 @@ import { ToolFailure } from '../../contracts/tool.ts';
 import type { LinearRegex } from '../../lib/patterns/linear-regex.ts';
 import { createEventLoopYielder } from '../../lib/promises.ts';
 import { buildTool } from '../build-tool.ts';
-import { type BuiltInToolTraits, defineToolTraits, requireArgumentValue } from '../input/call-forms.ts';
+import { acceptOnlyArgumentValues, type BuiltInToolTraits, defineToolTraits } from '../input/call-forms.ts';
 import { getSessionOnlyFacts } from '../tool-facts.ts';
 import { compileLinePattern, describeExit, type ShellRegistry } from './shell-registry.ts';
 
@@ -26,7 +26,7 @@ export const bashOutputTraits: BuiltInToolTraits = defineToolTraits({
     ],
     synonyms: { shell_id: SHELL_ID_SYNONYMS, filter: ['pattern', 'regex', 'grep'] },
     conversions: {
-      chars: requireArgumentValue(
+      chars: acceptOnlyArgumentValues(
         'A background shell takes no input. Start the command again with flags that answer, or with the input in a here-document.',
         '',
       ),

@@ -10,7 +10,7 @@ import type { ReadOnlySandboxCommand } from '../../sandbox/read-only/read-only-s
 import { buildTool } from '../build-tool.ts';
 import { type BuiltInToolTraits, defineToolTraits } from '../input/call-forms.ts';
 import { getCommandToolFacts } from '../tool-facts.ts';
-import { BASH_CALL_FORMS } from './bash-aliases.ts';
+import { BASH_CALL_FORMS } from './bash-call-forms.ts';
 import { findInteractiveProgram } from './interactive-programs.ts';
 import { type ProcessLedger, type RunningShell, startShell } from './run-shell.ts';
 import { compileLinePattern, truncateToFirstLine } from './shell-registry.ts';

@@ -11,7 +11,7 @@ import { getProcessStartTime } from '../../lib/processes/process-info.ts';
 import { createProcessMarkerCommand } from '../../lib/processes/process-markers.ts';
 import { killProcessTree, listRemainingProcesses } from '../../lib/processes/process-tree.ts';
 import { createDeferred } from '../../lib/promises.ts';
-import { EXCLUSION_REPORT } from '../../permissions/shell/search-requirements.ts';
+import { SECRETS_EXCLUDED_LINE } from '../../permissions/shell/search-requirements.ts';
 import { createOutputBuffer, type OutputBuffer, type OutputLimits } from './output-buffer.ts';
 
 /** Facts about a started process group, recorded so that the next start can end processes left by a crash. */
@@ -198,7 +198,7 @@ function spawnShell({ command, cwd, env, marker, ledger, wrap, wrapperFile }: Sh
     tree: { groupId: child.pid ?? 0, marker, startTime },
     closed: Promise.all([outputClosed, channelClosed]),
     isOpen: () => isOpen,
-    hasExcludedSecrets: () => channelText.split('\n').includes(EXCLUSION_REPORT),
+    hasExcludedSecrets: () => channelText.split('\n').includes(SECRETS_EXCLUDED_LINE),
     directory() {
       const reported = channelText.split('\n').findLast(isReportedCwd);
       return isWindows && reported !== undefined ? normalize(reported) : reported;

@@ -90,7 +90,7 @@ const PROMPT_END = new RegExp(
 );
 
 /** Tells whether a line asks for something. @internal Exported for tests. */
-export function isInputPrompt(line: string): boolean {
+export function isLineAskingForInput(line: string): boolean {
   return PROMPT_END.test(line);
 }
 
@@ -102,7 +102,7 @@ function createPromptFinder({ output }: RunningShell, now: () => number): () => 
     if (totalBytes !== seen.totalBytes) seen = { totalBytes, atMs: now() };
     if (totalBytes === 0 || now() - seen.atMs < SILENT_MS) return undefined;
     const [last = ''] = output.tail(1);
-    return isInputPrompt(last) ? last.trim() : undefined;
+    return isLineAskingForInput(last) ? last.trim() : undefined;
   };
 }
 

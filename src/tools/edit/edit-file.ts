@@ -9,7 +9,7 @@ import {
   readFileToEdit,
   writeAndRecordFile,
 } from '../files/change-file.ts';
-import { diffFile, getOriginalForHosts } from '../files/diff-file.ts';
+import { diffFile, getOldTextForHosts } from '../files/diff-file.ts';
 import { applyEdit, type EditedText, type TextEdit } from './apply-edit.ts';
 import { describeNewSyntaxError } from './check-syntax.ts';
 
@@ -33,7 +33,7 @@ export async function editFile(
     structured: {
       ...extraFields,
       filePath: file,
-      originalFile: getOriginalForHosts(before),
+      originalFile: getOldTextForHosts(before),
       structuredPatch: change.structuredPatch,
       userModified: false,
     },
@@ -75,11 +75,11 @@ export async function planEdits(
 
 /** Returns the reason why edits cannot be applied now. */
 export async function findEditObstacle(...edit: Parameters<typeof planEdits>): Promise<string | undefined> {
-  return describeToolFailure(planEdits(...edit));
+  return catchToolFailureMessage(planEdits(...edit));
 }
 
 /** Returns the message of a `ToolFailure`; any other error is left to the call itself. */
-export async function describeToolFailure(preparation: Promise<unknown>): Promise<string | undefined> {
+export async function catchToolFailureMessage(preparation: Promise<unknown>): Promise<string | undefined> {
   return preparation.then(
     () => undefined,
     (thrown: unknown) => (thrown instanceof ToolFailure ? thrown.message : undefined),

@@ -3,11 +3,11 @@ import type { Tool } from '../../contracts/tool.ts';
 import { buildTool } from '../build-tool.ts';
 import type { FileChangeDeps } from '../files/change-file.ts';
 import {
+  acceptOnlyArgumentValues,
   type BuiltInToolTraits,
   defineToolTraits,
   FILE_PATH_SYNONYMS,
   listTextEditorCallForms,
-  requireArgumentValue,
 } from '../input/call-forms.ts';
 import type { AcceptedArgumentForms } from '../input/normalize-arguments.ts';
 import { createPathToolFacts, resolveToolPath } from '../tool-facts.ts';
@@ -63,9 +63,9 @@ export const editTraits: BuiltInToolTraits = defineToolTraits({
     synonyms: { file_path: FILE_PATH_SYNONYMS, ...EDIT_ARGUMENT_FORMS.synonyms },
     conversions: {
       ...EDIT_ARGUMENT_FORMS.conversions,
-      command: requireArgumentValue(NO_LINE_NUMBERS, 'str_replace'),
-      insert_line: requireArgumentValue(NO_LINE_NUMBERS),
-      start_line: requireArgumentValue(NO_LINE_NUMBERS),
+      command: acceptOnlyArgumentValues(NO_LINE_NUMBERS, 'str_replace'),
+      insert_line: acceptOnlyArgumentValues(NO_LINE_NUMBERS),
+      start_line: acceptOnlyArgumentValues(NO_LINE_NUMBERS),
     },
   },
 });

@@ -4,8 +4,8 @@ import type { Tool } from '../../contracts/tool.ts';
 import { buildTool } from '../build-tool.ts';
 import type { FileChangeDeps } from '../files/change-file.ts';
 import {
+  type ArgumentDependentToolName,
   type BuiltInToolTraits,
-  type ConditionalToolName,
   defineToolTraits,
   FILE_PATH_SYNONYMS,
 } from '../input/call-forms.ts';
@@ -52,9 +52,9 @@ export const multiEditTraits: BuiltInToolTraits = defineToolTraits({
 });
 
 /** A call of Edit with a list of replacements means this tool. */
-function listNamesOfEdit(): readonly ConditionalToolName[] {
+function listNamesOfEdit(): readonly ArgumentDependentToolName[] {
   const lists = ['edits', 'replacements', 'changes', 'operations', 'diff'];
-  const when: ConditionalToolName['when'] = (input) => lists.some((name) => input[name] !== undefined);
+  const when: ArgumentDependentToolName['when'] = (input) => lists.some((name) => input[name] !== undefined);
   const names = (editTraits.forms.names ?? []).map((form) => (typeof form === 'string' ? form : form.name));
   return [editTraits.name, ...names].map((name) => ({ name, when }));
 }

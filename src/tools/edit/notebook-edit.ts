@@ -4,11 +4,11 @@ import { type Tool, ToolFailure } from '../../contracts/tool.ts';
 import { decodeText, encodeText } from '../../lib/files/text-encoding.ts';
 import { buildTool } from '../build-tool.ts';
 import { type FileChangeDeps, readFileToReplace, writeAndRecordFile } from '../files/change-file.ts';
-import { diffFile, getOriginalForHosts } from '../files/diff-file.ts';
+import { diffFile, getOldTextForHosts } from '../files/diff-file.ts';
 import { type BuiltInToolTraits, defineToolTraits, FILE_PATH_SYNONYMS } from '../input/call-forms.ts';
 import { createPathToolFacts, resolveToolPath } from '../tool-facts.ts';
 
-import { describeToolFailure } from './edit-file.ts';
+import { catchToolFailureMessage } from './edit-file.ts';
 import type { NotebookCellEdit } from './edit-notebook-cell.ts';
 
 const NOTEBOOK_EDIT_PROMPT = `Changes one cell of a notebook (.ipynb) that was read in this session: replaces its source, inserts a new cell after cell_id (at the start without one), or deletes it. cell_id is the id Read shows.`;
@@ -54,7 +54,7 @@ export function createNotebookEditTool(deps: FileChangeDeps): Tool {
     isConcurrencySafe: () => false,
     title: ({ notebook_path }) => `Edit ${notebook_path}`,
     checkPreconditions: (cellInput, { cwd, signal }) =>
-      describeToolFailure(
+      catchToolFailureMessage(
         planCellEdit(resolveToolPath(cellInput.notebook_path, { cwd, home: deps.home }), cellInput, deps, signal),
       ),
     async call(cellInput, { cwd, signal }) {
@@ -72,7 +72,7 @@ export function createNotebookEditTool(deps: FileChangeDeps): Tool {
           new_source: cellInput.new_source,
           edit_mode: edit.mode,
           structuredPatch: change.structuredPatch,
-          original_file: getOriginalForHosts(before.text),
+          original_file: getOldTextForHosts(before.text),
         },
       };
     },

@@ -11,7 +11,7 @@ import { diffFile } from '../files/diff-file.ts';
 import { readFileWithEditor } from '../files/editor-files.ts';
 import { resolveToolPath } from '../tool-facts.ts';
 import { applyEdit } from './apply-edit.ts';
-import { type EditReview, previewLineNumberEdits, reviewLineChanges } from './line-changes.ts';
+import { createLineChangesReview, type EditReview, previewLineNumberEdits } from './file-line-edits.ts';
 
 const MAX_CHARS = 1_000_000;
 
@@ -112,7 +112,7 @@ export async function proposeEdit(facts: ToolFacts, context: EditContext): Promi
 
 /** Creates the review of an edit of one or several files; `undefined` if the edit does not apply. */
 export async function createEditReview(facts: ToolFacts, context: EditContext): Promise<EditReview | undefined> {
-  if (facts.kind === 'edit' && facts.input.changed_files !== undefined) return reviewLineChanges(facts);
+  if (facts.kind === 'edit' && facts.input.changed_files !== undefined) return createLineChangesReview(facts);
   const proposal = await proposeEdit(facts, context);
   if (proposal === undefined) return undefined;
   const { path, text, createInput } = proposal;

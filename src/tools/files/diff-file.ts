@@ -30,7 +30,7 @@ export async function diffFile(file: string, before: string | undefined, after: 
 }
 
 /** Returns the old text for hosts; `null` for new files and very large texts. */
-export function getOriginalForHosts(text: string | undefined): string | null {
+export function getOldTextForHosts(text: string | undefined): string | null {
   return text === undefined || text.length > MAX_ORIGINAL_CHARS ? null : text;
 }
 

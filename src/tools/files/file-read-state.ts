@@ -35,7 +35,7 @@ export type FileVersion = {
 };
 
 /** The result in which lines were shown: its call and its text. */
-export type ShownText = { readonly callId: string; readonly digest: string };
+export type ShownReadResult = { readonly callId: string; readonly digest: string };
 
 /** State of a file on disk, compared with the version that the model has seen. */
 export type FileReadStatus = 'unread' | 'unchanged' | 'changed' | 'deleted';
@@ -49,7 +49,7 @@ export type FileReadState = ReturnType<typeof createFileReadState>;
 export function createFileReadState() {
   // In order of use, the most recent last.
   const files = new Map<string, SeenFile>();
-  const shownTexts = new Map<string, ShownText>();
+  const shownTexts = new Map<string, ShownReadResult>();
   const contents = createContentCache();
 
   const put = (version: FileVersion, rest: Pick<SeenFile, 'ranges' | 'changed'>) => {
@@ -69,7 +69,7 @@ export function createFileReadState() {
 
   return {
     /** Records that the model was shown these lines, and the result that shows them. */
-    recordRead(version: FileVersion, range: string, shown?: ShownText) {
+    recordRead(version: FileVersion, range: string, shown?: ShownReadResult) {
       const old = files.get(version.realPath);
       const ranges = old?.hash === version.hash ? old.ranges.filter((known) => known !== range) : [];
       put(version, { ranges: [...ranges, range], changed: old?.changed ?? false });
@@ -79,7 +79,7 @@ export function createFileReadState() {
     recordChange: (version: FileVersion) => put(version, { ranges: [], changed: true }),
     getSeen: (realPath: string): SeenFile | undefined => files.get(realPath),
     /** Returns the result that showed these lines of this version; the conversation may no longer contain it. */
-    getShown: (version: FileVersion, range: string): ShownText | undefined =>
+    getShown: (version: FileVersion, range: string): ShownReadResult | undefined =>
       shownTexts.get(getShownKey(version, range)),
     /** Compares a file with the version that the model has seen. */
     async compareWithDisk(file: string): Promise<FileReadStatus> {

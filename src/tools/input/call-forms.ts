@@ -8,18 +8,18 @@ import {
 } from './normalize-arguments.ts';
 
 /** The forms in which a tool can be called, besides its own: models know the names of other assistants. */
-export type AcceptedCallForms = AcceptedArgumentForms & {
+export type ForeignToolCallForms = AcceptedArgumentForms & {
   /** Names of the tool in other assistants. Case, `_` and `-` make no difference. */
-  readonly names?: readonly (string | ConditionalToolName)[];
+  readonly names?: readonly (string | ArgumentDependentToolName)[];
   /** One call as the model should write it, for the description and for errors. */
   readonly example?: string;
 };
 
 /** A name that means this tool only with certain arguments. */
-export type ConditionalToolName = { readonly name: string; readonly when: (input: JsonObject) => boolean };
+export type ArgumentDependentToolName = { readonly name: string; readonly when: (input: JsonObject) => boolean };
 
 /** The traits of a built-in tool, with the forms in which it can be called. */
-export type BuiltInToolTraits = ToolTraits & { readonly forms: AcceptedCallForms };
+export type BuiltInToolTraits = ToolTraits & { readonly forms: ForeignToolCallForms };
 
 /** Defines the traits of a tool. Its facts are computed from normalized arguments, as the call is. */
 export function defineToolTraits(traits: BuiltInToolTraits): BuiltInToolTraits {
@@ -48,8 +48,8 @@ export const FOLDER_PATH_SYNONYMS = [
 ];
 
 /** Returns the calls of a text editor that has one tool for several commands. */
-export function listTextEditorCallForms(...commands: readonly string[]): readonly ConditionalToolName[] {
-  const when: ConditionalToolName['when'] = ({ command }) => commands.some((name) => name === command);
+export function listTextEditorCallForms(...commands: readonly string[]): readonly ArgumentDependentToolName[] {
+  const when: ArgumentDependentToolName['when'] = ({ command }) => commands.some((name) => name === command);
   return EDITOR_NAMES.map((name) => ({ name, when }));
 }
 
@@ -67,15 +67,15 @@ export function joinGlobAlternatives(globs: readonly JsonValue[]): string {
 }
 
 /** Accepts only these values of an argument, which say what the tool does anyway. */
-export function requireArgumentValue(problem: string, ...accepted: readonly JsonValue[]): ForeignArgumentConverter {
+export function acceptOnlyArgumentValues(problem: string, ...accepted: readonly JsonValue[]): ForeignArgumentConverter {
   return (value) => (accepted.some((one) => String(one) === String(value)) ? { set: {} } : { problem });
 }
 
 const MAX_NAME_CHARS = 200;
 
 /** Tells by what a call, as a model wrote it, has one of these names. */
-export function matchToolCallName(
-  names: readonly (string | ConditionalToolName)[],
+export function matchCallToToolNames(
+  names: readonly (string | ArgumentDependentToolName)[],
   written: string,
   input: JsonValue,
 ): 'name' | 'arguments' | undefined {
@@ -86,7 +86,7 @@ export function matchToolCallName(
   return names.some((form) => typeof form === 'string' && foldNameOnce(form) === folded) ? 'name' : undefined;
 }
 
-function isFit({ when }: ConditionalToolName, input: JsonValue): boolean {
+function isFit({ when }: ArgumentDependentToolName, input: JsonValue): boolean {
   return isJsonObject(input) && when(input);
 }
 

@@ -37,9 +37,9 @@ function renameArguments(input: JsonObject, forms: AcceptedArgumentForms): Norma
   const ignored: string[] = [];
   for (const [written, value] of Object.entries(input)) {
     if (value === undefined || value === null) continue;
-    const name = names.get(foldArgument(written)) ?? written;
+    const name = names.get(foldArgumentName(written)) ?? written;
     const earlier = writtenAs.get(name);
-    if (ignoredNames.has(foldArgument(written))) ignored.push(written);
+    if (ignoredNames.has(foldArgumentName(written))) ignored.push(written);
     else if (earlier === undefined) {
       result[name] = value;
       writtenAs.set(name, written);
@@ -60,23 +60,23 @@ type FoldedNames = { readonly names: ReadonlyMap<string, string>; readonly ignor
 const getFoldedNames = memoizeByObject(
   (forms: AcceptedArgumentForms): FoldedNames => ({
     names: listNames(forms),
-    ignoredNames: new Set((forms.ignored ?? []).map(foldArgument)),
+    ignoredNames: new Set((forms.ignored ?? []).map(foldArgumentName)),
   }),
 );
 
 /** Returns the argument for each folded name: arguments themselves, their synonyms, and what is converted. */
 function listNames({ synonyms, conversions = {} }: AcceptedArgumentForms): ReadonlyMap<string, string> {
   const own = [...Object.keys(conversions), ...Object.keys(synonyms)].map(
-    (name) => [foldArgument(name), name] as const,
+    (name) => [foldArgumentName(name), name] as const,
   );
   const others = Object.entries(synonyms).flatMap(([name, written]) =>
-    written.map((synonym) => [foldArgument(synonym), name] as const),
+    written.map((synonym) => [foldArgumentName(synonym), name] as const),
   );
   return new Map([...others, ...own]);
 }
 
 /** Folds the spelling of an argument; flags of one letter, as of grep, differ by case. @internal Exported for tests. */
-export function foldArgument(name: string): string {
+export function foldArgumentName(name: string): string {
   return name.length <= 2 ? name : name.replace(/[-_\s]/g, '').toLowerCase();
 }
 

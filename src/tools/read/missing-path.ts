@@ -5,7 +5,7 @@ import { findClosestWord } from '../../lib/text/closest-word.ts';
 import type { SearchDeps } from '../search/search-backend.ts';
 
 /** The kind of entry at a path; everything that is neither missing nor a directory is left to reading. */
-export async function findFileKind(file: string): Promise<'directory' | 'missing' | 'other'> {
+export async function findPathEntryKind(file: string): Promise<'directory' | 'missing' | 'other'> {
   return stat(file).then(
     (stats) => (stats.isDirectory() ? 'directory' : 'other'),
     (problem: NodeJS.ErrnoException) => (problem.code === 'ENOENT' || problem.code === 'ENOTDIR' ? 'missing' : 'other'),
@@ -38,7 +38,7 @@ async function findBelow(file: string, cwd: string): Promise<readonly string[]> 
   const segments = file.split(path.sep).filter(Boolean);
   for (let from = 1; from < segments.length; from += 1) {
     const candidate = path.join(cwd, ...segments.slice(from));
-    if (candidate !== file && (await findFileKind(candidate)) !== 'missing') return [candidate];
+    if (candidate !== file && (await findPathEntryKind(candidate)) !== 'missing') return [candidate];
   }
   return [];
 }
@@ -51,7 +51,7 @@ async function findInFolder(file: string): Promise<readonly string[]> {
     if (folder === path.dirname(folder)) return [];
     const [similar] = await findInFolder(folder);
     const candidate = similar === undefined ? undefined : path.join(similar, path.basename(file));
-    return candidate !== undefined && (await findFileKind(candidate)) !== 'missing' ? [candidate] : [];
+    return candidate !== undefined && (await findPathEntryKind(candidate)) !== 'missing' ? [candidate] : [];
   }
   const name = path.basename(file);
   const stem = (text: string) => text.replace(/\.[^.]*$/, '').toLowerCase();

@@ -12,19 +12,19 @@ import { readFileWithEditor } from '../files/editor-files.ts';
 import type { FileReadState } from '../files/file-read-state.ts';
 import { type FileBytes, hashBytes } from '../files/read-bytes.ts';
 import {
+  acceptOnlyArgumentValues,
   type BuiltInToolTraits,
   defineToolTraits,
   FILE_PATH_SYNONYMS,
   FOLDER_PATH_SYNONYMS,
   listTextEditorCallForms,
-  requireArgumentValue,
 } from '../input/call-forms.ts';
 import type { ForeignArgumentConverter } from '../input/normalize-arguments.ts';
 import type { SearchDeps } from '../search/search-backend.ts';
 import { createPathToolFacts, resolveToolPath } from '../tool-facts.ts';
 
 import { renderMedia } from './media.ts';
-import { createMissingFailure, findFileKind } from './missing-path.ts';
+import { createMissingFailure, findPathEntryKind } from './missing-path.ts';
 import { renderNotebook } from './notebook.ts';
 import { DEFAULT_READ_LINE_LIMIT, renderLineRange } from './text-range.ts';
 
@@ -85,8 +85,8 @@ export const readTraits: BuiltInToolTraits = defineToolTraits({
       file_path: convertPath,
       view_range: convertViewRange,
       end_line: (end, { offset }) => convertViewRange([offset ?? 1, end], {}),
-      command: requireArgumentValue('Read only shows files.', 'view'),
-      recursive: requireArgumentValue(
+      command: acceptOnlyArgumentValues('Read only shows files.', 'view'),
+      recursive: acceptOnlyArgumentValues(
         'Read lists one folder. Use Glob{pattern:"**/*"} with its path for everything below.',
         false,
       ),
@@ -133,7 +133,7 @@ export function createReadTool(deps: ReadDeps): Tool {
     title: ({ file_path }) => `Read ${file_path}`,
     async call(request, { callId, cwd, signal, findSent }) {
       const file = resolveToolPath(request.file_path, { cwd, home: deps.home });
-      const found = await findFileKind(file);
+      const found = await findPathEntryKind(file);
       if (found === 'directory') return listDirectory(file);
       if (found === 'missing') throw await createMissingFailure(file, { ...deps, cwd }, signal);
       const content = await readFileWithEditor(file, deps.editor, signal);

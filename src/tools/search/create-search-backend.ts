@@ -34,7 +34,7 @@ export function createSearchBackend(
 }
 
 /** Makes a search backend leave out mounts that do not answer. */
-export function excludeHungMounts(backend: FileSearchBackend, mounts: MountHealth): FileSearchBackend {
+export function excludeHungMountsFromSearch(backend: FileSearchBackend, mounts: MountHealth): FileSearchBackend {
   // ripgrep looks at the target of each link, even of those that it does not follow.
   const safe = walkWhere(async () => {
     await mounts.check();

@@ -145,7 +145,7 @@ export function sortMatchLines(text: string, prefix: string | undefined): readon
   return blocks.flatMap((block) => block.lines);
 }
 
-export function sortMatchedFiles(text: string, prefix: string): readonly string[] {
+export function parseSortedFileList(text: string, prefix: string): readonly string[] {
   if (text === '') return [];
   return trimEnd(text, '\0')
     .split('\0')

@@ -20,7 +20,7 @@ export type PageFetchResult =
 export async function fetchPage(
   start: URL,
   network: FetchAddressPolicy,
-  limits: PageRequestLimits,
+  limits: PageRequestOptions,
   signal: AbortSignal,
 ): Promise<PageFetchResult> {
   let address = await checkFetchAddress(start, network);
@@ -50,12 +50,12 @@ export type PageResponse =
   | { readonly kind: 'page'; readonly status: number; readonly contentType: string; readonly body: Buffer };
 
 /** Options of a page request. */
-export type PageRequestLimits = { readonly maxBytes: number; readonly userAgent: string };
+export type PageRequestOptions = { readonly maxBytes: number; readonly userAgent: string };
 
 /** Sends one GET request to the checked address, without resolving the host again. Sends no cookies or credentials. */
 function requestPage(
   { url, address }: CheckedFetchAddress,
-  limits: PageRequestLimits,
+  limits: PageRequestOptions,
   signal: AbortSignal,
 ): Promise<PageResponse> {
   const startRequest = url.protocol === 'https:' ? secureRequest : plainRequest;

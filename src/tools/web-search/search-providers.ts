@@ -5,7 +5,7 @@ import { ToolFailure } from '../../contracts/tool.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import { runShellCommand } from '../../lib/processes/find-shell.ts';
 import { requireProgramOutput } from '../../lib/processes/run-program.ts';
-import type { FoundPage, WebSearch, WebSearchOptions } from './web-search.ts';
+import type { WebSearch, WebSearchOptions, WebSearchSource } from './web-search.ts';
 
 /** The connection to a search provider: its settings, the key, and the way to send. */
 export type SearchProviderAccess = {
@@ -33,7 +33,7 @@ export function createProviderSearch(access: SearchProviderAccess): WebSearch {
   };
 }
 
-type Page = FoundPage & { readonly text: string };
+type Page = WebSearchSource & { readonly text: string };
 type Found = { readonly answer: string; readonly pages: readonly Page[] };
 
 function search(
@@ -252,7 +252,7 @@ function addSiteOperators(query: string, { allowedDomains = [], blockedDomains =
 }
 
 /** Returns whether a page is on an allowed domain, whatever the provider made of the domains. */
-function isAllowed({ url }: FoundPage, { allowedDomains, blockedDomains = [] }: WebSearchOptions): boolean {
+function isAllowed({ url }: WebSearchSource, { allowedDomains, blockedDomains = [] }: WebSearchOptions): boolean {
   if (!URL.canParse(url)) return false;
   const { hostname } = new URL(url);
   const isOn = (domain: string) => hostname === domain || hostname.endsWith(`.${domain}`);

@@ -5,10 +5,10 @@ import { type BuiltInToolTraits, defineToolTraits } from '../input/call-forms.ts
 
 const PROMPT = `Searches the web, for what changed after you were trained. Name the addresses you used.`;
 
-export type FoundPage = { readonly title: string; readonly url: string };
+export type WebSearchSource = { readonly title: string; readonly url: string };
 
 /** The result of a web search: the text of the provider's model, and its sources. */
-export type WebSearchResult = { readonly text: string; readonly pages: readonly FoundPage[] };
+export type WebSearchAnswer = { readonly text: string; readonly pages: readonly WebSearchSource[] };
 
 export type WebSearchOptions = {
   readonly allowedDomains?: readonly string[];
@@ -16,7 +16,7 @@ export type WebSearchOptions = {
 };
 
 /** Searches the web in a side request with the provider's own search; not every provider has one. */
-export type WebSearch = (query: string, options: WebSearchOptions, signal: AbortSignal) => Promise<WebSearchResult>;
+export type WebSearch = (query: string, options: WebSearchOptions, signal: AbortSignal) => Promise<WebSearchAnswer>;
 
 const domains = z.array(z.string().min(1)).max(50).optional();
 const input = z
@@ -60,7 +60,7 @@ export function createWebSearchTool(search: WebSearch) {
   });
 }
 
-function buildOutcome(query: string, { text, pages }: WebSearchResult): ToolOutcome {
+function buildOutcome(query: string, { text, pages }: WebSearchAnswer): ToolOutcome {
   const items = pages.map(({ title, url }) => `${title} — ${url}`);
   if (text.trim() === '' && items.length === 0)
     return { content: `Nothing was found for "${query}". Try other words.` };

@@ -12,8 +12,8 @@ import {
   type EndedCallOutcome,
   hasCallEnded,
   isLookup,
-  isOutputTruncated,
-  type ToolEntry,
+  isOutputPartlyShown,
+  type ToolCallEntry,
 } from '../widgets/tool-calls/tool-entry.ts';
 import { addHistoryItems, type LivePiece, type ViewState } from './view-state.ts';
 
@@ -99,7 +99,7 @@ function printFinished(view: ViewState, mode: 'keep lookups' | 'print all'): Vie
   }
   if (items.length === 0 && pieces === view.pieces) return view;
   const lastTruncated = items
-    .flatMap((item) => (item.kind === 'tools' ? item.entries.filter(isOutputTruncated) : []))
+    .flatMap((item) => (item.kind === 'tools' ? item.entries.filter(isOutputPartlyShown) : []))
     .at(-1);
   return addHistoryItems(
     { ...view, pieces, lastTruncatedCall: lastTruncated?.callId ?? view.lastTruncatedCall },
@@ -117,8 +117,8 @@ function createMarkdownItems(piece: TextPiece, blocks: readonly MarkdownBlock[])
   );
 }
 
-function takeFinishedCalls(pieces: readonly LivePiece[], mode: 'keep lookups' | 'print all'): readonly ToolEntry[] {
-  const finished: ToolEntry[] = [];
+function takeFinishedCalls(pieces: readonly LivePiece[], mode: 'keep lookups' | 'print all'): readonly ToolCallEntry[] {
+  const finished: ToolCallEntry[] = [];
   for (const piece of pieces) {
     if (piece.kind !== 'tool' || !hasCallEnded(piece.entry)) break;
     finished.push(piece.entry);
@@ -167,8 +167,8 @@ export function addLiveCall(
 ): ViewState {
   // The permission request of a call may arrive before its start event.
   const isAsked = view.dialogRequests.some((request) => getRequestCallId(request) === callId);
-  const state: ToolEntry['state'] = { status: isAsked ? 'waiting' : 'running' };
-  const entry: ToolEntry = {
+  const state: ToolCallEntry['state'] = { status: isAsked ? 'waiting' : 'running' };
+  const entry: ToolCallEntry = {
     callId,
     tool,
     title,
@@ -224,7 +224,7 @@ export function endAllLiveCalls(view: ViewState, nowMs: number): ViewState {
   return printFinishedPieces({ ...view, pieces });
 }
 
-function updateEntry(view: ViewState, callId: string, update: (entry: ToolEntry) => ToolEntry): ViewState {
+function updateEntry(view: ViewState, callId: string, update: (entry: ToolCallEntry) => ToolCallEntry): ViewState {
   const pieces = view.pieces.map((piece) =>
     piece.kind === 'tool' && piece.entry.callId === callId ? { ...piece, entry: update(piece.entry) } : piece,
   );

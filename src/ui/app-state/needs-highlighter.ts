@@ -1,6 +1,6 @@
 import { type HistoryItem, listUnprintedItems } from '../widgets/history/history-item.ts';
 import { getOpenMarkdownBlock, type MarkdownBlock } from '../widgets/markdown/markdown-stream.ts';
-import type { ToolEntry } from '../widgets/tool-calls/tool-entry.ts';
+import type { ToolCallEntry } from '../widgets/tool-calls/tool-entry.ts';
 import type { ViewState } from './view-state.ts';
 
 const FENCE = /`{3}|~{3}/;
@@ -27,21 +27,21 @@ export function needsHighlighter({
 }
 
 /** Returns whether Markdown contains a fenced code block. */
-export function containsCode(markdown: string): boolean {
+export function containsCodeBlock(markdown: string): boolean {
   return FENCE.test(markdown);
 }
 
 function itemContainsCode(item: HistoryItem): boolean {
-  if (item.kind === 'shown') return containsCode(item.markdown);
+  if (item.kind === 'shown') return containsCodeBlock(item.markdown);
   if (item.kind === 'tools') return item.entries.some(entryContainsCode);
   return item.kind === 'markdown' && blockContainsCode(item.block);
 }
 
 /** Diffs are highlighted in the language of their file. */
-function entryContainsCode({ state }: ToolEntry): boolean {
+function entryContainsCode({ state }: ToolCallEntry): boolean {
   return state.status === 'ended' && state.outcome.display?.kind === 'diff';
 }
 
 function blockContainsCode(block: MarkdownBlock): boolean {
-  return block.kind === 'code' ? block.language !== '' : containsCode(block.source);
+  return block.kind === 'code' ? block.language !== '' : containsCodeBlock(block.source);
 }

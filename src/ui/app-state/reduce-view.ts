@@ -15,7 +15,7 @@ import {
 } from './live-pieces.ts';
 import { getUserMessageText } from './message-text.ts';
 import { showRunEnd } from './show-run-end.ts';
-import { addHistoryItems, EMPTY_TALLY, IDLE_ACTIVITY, type LiveActivity, type ViewState } from './view-state.ts';
+import { addHistoryItems, EMPTY_RUN_TALLY, IDLE_ACTIVITY, type LiveActivity, type ViewState } from './view-state.ts';
 
 /** Topics of notices that announce the end of a run. They are skipped here: the end of the run says more. */
 const END_TOPICS: ReadonlySet<string> = new Set<TerminalReason>([
@@ -117,7 +117,7 @@ function applyEvent(view: ViewState, event: AgentEvent, nowMs: number): ViewStat
 }
 
 function startRun(view: ViewState): ViewState {
-  const tally = { ...EMPTY_TALLY, costAtStartUsd: view.facts.costUsd };
+  const tally = { ...EMPTY_RUN_TALLY, costAtStartUsd: view.facts.costUsd };
   return { ...view, lastRunEnd: 'ended', retry: undefined, tally };
 }
 

@@ -3,7 +3,7 @@ import type { FailureKind } from '../../contracts/model.ts';
 import { describeQueryEnd, getReachedUsageLimit, type Terminal } from '../../contracts/terminal-reason.ts';
 import { applyDraftEditorAction } from '../widgets/composer/draft-editor-actions.ts';
 import { endAllLiveCalls, endAllStreamedText, flushFinishedPieces } from './live-pieces.ts';
-import { addHistoryItems, EMPTY_TALLY, IDLE_ACTIVITY, restoreUserDraft, type ViewState } from './view-state.ts';
+import { addHistoryItems, EMPTY_RUN_TALLY, IDLE_ACTIVITY, restoreUserDraft, type ViewState } from './view-state.ts';
 
 type RunEnd = Extract<AgentEvent, { type: 'agent_end' }>;
 
@@ -52,7 +52,7 @@ function printSummary(view: ViewState, durationMs: number, atMs: number): ViewSt
   const { tally, facts } = view;
   if (tally.calls === 0) return view;
   const costUsd = Math.max(0, facts.costUsd - tally.costAtStartUsd);
-  return addHistoryItems({ ...view, tally: EMPTY_TALLY }, { kind: 'ended', tally, durationMs, costUsd, atMs });
+  return addHistoryItems({ ...view, tally: EMPTY_RUN_TALLY }, { kind: 'ended', tally, durationMs, costUsd, atMs });
 }
 
 const RETURNED_KINDS: ReadonlySet<FailureKind> = new Set<FailureKind>([

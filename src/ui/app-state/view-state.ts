@@ -4,10 +4,10 @@ import type { ModelFailure } from '../../contracts/model.ts';
 import { createDraftEditor, type DraftEditorState } from '../widgets/composer/draft-editor-state.ts';
 import { expandPlaceholders } from '../widgets/composer/paste-placeholders.ts';
 import type { VimState } from '../widgets/composer/vim.ts';
-import type { HistoryItem, HistoryOutbox, RunTally } from '../widgets/history/history-item.ts';
+import type { HistoryItem, RunTally, UnprintedHistory } from '../widgets/history/history-item.ts';
 import type { MarkdownBlock, MarkdownStream } from '../widgets/markdown/markdown-stream.ts';
 import type { DialogRequest, DialogState } from '../widgets/permission-dialog/dialog-state.ts';
-import type { ToolEntry } from '../widgets/tool-calls/tool-entry.ts';
+import type { ToolCallEntry } from '../widgets/tool-calls/tool-entry.ts';
 import type { Overlay } from './overlay.ts';
 
 /** An unprinted piece of the current turn: streaming text, or a tool call. */
@@ -22,7 +22,7 @@ export type LivePiece =
       readonly phase: 'growing' | 'ended';
       readonly hasPrinted: boolean;
     }
-  | { readonly kind: 'tool'; readonly entry: ToolEntry };
+  | { readonly kind: 'tool'; readonly entry: ToolCallEntry };
 
 /** The current activity, for the status line. */
 export type LiveActivity = {
@@ -88,7 +88,7 @@ export type ViewState = {
   /** Command line that is running; printed above its first output. Empty if there is none. */
   readonly commandLine: string;
   /** Finished items that are not printed yet; printing removes them. */
-  readonly outbox: HistoryOutbox;
+  readonly outbox: UnprintedHistory;
   /** Id of the last printed call with truncated output. */
   readonly lastTruncatedCall: string | undefined;
   /** Last prompt, which returns to the composer when its request is rejected. */
@@ -106,11 +106,11 @@ export type ViewState = {
   readonly lastRunEnd: 'ended' | 'stopped' | 'failed' | 'limited';
   /** Temporary message in the status line. One about a key in a dialog ends with the next key. */
   readonly hint: { readonly text: string; readonly untilMs: number; readonly about?: 'dialog_key' } | undefined;
-  readonly keys: KeyState;
+  readonly keys: KeyTimingState;
 };
 
 /** Key timing and window focus, on which the meaning of a key depends. */
-export type KeyState = {
+export type KeyTimingState = {
   readonly lastKeyAtMs: number;
   /** A second Ctrl-C before this time exits. */
   readonly exitArmedUntilMs: number;
@@ -144,17 +144,17 @@ export const IDLE_ACTIVITY: LiveActivity = {
 };
 
 /** The value for no recent answer: no key is taken for a repetition. */
-export const NO_RECENT_ANSWER: KeyState['lastAnswer'] = { chord: '', atMs: Number.NEGATIVE_INFINITY };
+export const NO_RECENT_DIALOG_ANSWER: KeyTimingState['lastAnswer'] = { chord: '', atMs: Number.NEGATIVE_INFINITY };
 
 /** The counts at the start of a run. */
-export const EMPTY_TALLY: RunTally = { calls: 0, files: [], added: 0, removed: 0, costAtStartUsd: 0 };
+export const EMPTY_RUN_TALLY: RunTally = { calls: 0, files: [], added: 0, removed: 0, costAtStartUsd: 0 };
 
 /** Creates the view state of a new screen. */
 export function createViewState(facts: StatusLineFacts, todos: readonly Todo[] = []): ViewState {
   return {
     activity: IDLE_ACTIVITY,
     pieces: [],
-    tally: EMPTY_TALLY,
+    tally: EMPTY_RUN_TALLY,
     thinking: undefined,
     retry: undefined,
     recovery: undefined,
@@ -182,7 +182,7 @@ export function createViewState(facts: StatusLineFacts, todos: readonly Todo[] =
       exitingUntilMs: 0,
       window: 'focused',
       refocusedAtMs: Number.NEGATIVE_INFINITY,
-      lastAnswer: NO_RECENT_ANSWER,
+      lastAnswer: NO_RECENT_DIALOG_ANSWER,
       lastAnswerKeyAtMs: Number.NEGATIVE_INFINITY,
       usedOverlay: '',
       prefix: '',

@@ -4,7 +4,7 @@ import type { Conversation, ConversationInfo, StoredSessionsPort } from '../../c
 import { formatHomePath } from '../../lib/files/path-style.ts';
 import { formatAgo, formatCount, formatOneLine, formatTokens } from '../../lib/text/format.ts';
 import { addHistoryItems, isBusy, type StatusLineFacts, type ViewState } from '../app-state/view-state.ts';
-import type { Banner } from '../widgets/history/history-item.ts';
+import type { BannerContent } from '../widgets/history/history-item.ts';
 
 /** Instruction files that the banner names; further ones are counted. */
 const MAX_NAMES = 2;
@@ -68,7 +68,7 @@ export function createBanner({
   mcpServers,
   skills,
   trusted,
-}: ConversationInfo): Banner {
+}: ConversationInfo): BannerContent {
   const names = [...new Set(instructions.map((path) => basename(path)))];
   const counts = [
     ...(mcpServers.length === 0 ? [] : [formatCount(mcpServers.length, 'MCP server')]),

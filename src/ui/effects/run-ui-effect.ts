@@ -16,7 +16,7 @@ import {
   continueRun,
   holdUnresolvedMentions,
   sendPrompt,
-  withdrawUnanswered,
+  withdrawUnansweredPrompt,
 } from './send-prompt.ts';
 import type { UiEffectHost } from './ui-effect-host.ts';
 import {
@@ -52,7 +52,7 @@ async function runAgentEffect(effect: UiEffect, host: UiEffectHost): Promise<voi
       return sendPrompt(effect.type, await host.runInOrder(buildPromptFromDraft(effect.parts, conversation)), agent);
     case 'prompt_instead': {
       const prompt = await host.runInOrder(buildPromptFromDraft(effect.parts, conversation));
-      await withdrawUnanswered(agent);
+      await withdrawUnansweredPrompt(agent);
       return sendPrompt('prompt', prompt, agent);
     }
     case 'abort':

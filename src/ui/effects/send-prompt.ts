@@ -68,7 +68,7 @@ export async function continueRun(text: string, { agent, expandPrompt }: Convers
 }
 
 /** Withdraws the last typed message if it has no reply. A message with an image stays. */
-export async function withdrawUnanswered(agent: Conversation['agent']): Promise<void> {
+export async function withdrawUnansweredPrompt(agent: Conversation['agent']): Promise<void> {
   if (agent.state().status !== 'idle') return;
   await agent.waitForIdle();
   const { messages } = agent.state();

@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import type { FileChangeReview } from '../../contracts/frontend/command.ts';
 import type { PermissionRequest } from '../../contracts/permission.ts';
 import { formatCodeBlock } from '../../lib/text/markdown.ts';
-import { containsCode } from '../app-state/needs-highlighter.ts';
+import { containsCodeBlock } from '../app-state/needs-highlighter.ts';
 import type { Overlay } from '../app-state/overlay.ts';
 import { addHistoryItems } from '../app-state/view-state.ts';
 import { shortenPath } from '../text/render-context.ts';
 import { createReviewPage, selectHunk } from '../widgets/viewer/review.ts';
 import {
-  DEFAULT_PAGE_OPTIONS,
+  DEFAULT_VIEWER_PAGE_OPTIONS,
   openViewer,
   updateGrownPage,
   updateReviewPage,
@@ -28,8 +28,8 @@ export function openTranscriptPage(host: UiEffectHost): Promise<void> {
     page,
     host,
     lastTruncatedCall === undefined
-      ? DEFAULT_PAGE_OPTIONS
-      : { ...DEFAULT_PAGE_OPTIONS, expandedCall: lastTruncatedCall },
+      ? DEFAULT_VIEWER_PAGE_OPTIONS
+      : { ...DEFAULT_VIEWER_PAGE_OPTIONS, expandedCall: lastTruncatedCall },
   );
 }
 
@@ -171,7 +171,7 @@ async function openPage(
   title: string,
   page: ViewerPage,
   { output, updateView }: UiEffectHost,
-  shown: ViewerPageOptions = DEFAULT_PAGE_OPTIONS,
+  shown: ViewerPageOptions = DEFAULT_VIEWER_PAGE_OPTIONS,
 ): Promise<void> {
   if (!output.hasHighlighting() && hasCode(page)) await output.loadHighlighting().catch(() => undefined); // Shown without colours then.
   const rows = output.layoutPage(page, shown);
@@ -185,11 +185,11 @@ async function openPage(
 
 function hasCode(page: ViewerPage): boolean {
   if (page.kind === 'request' || page.kind === 'review') return false;
-  if (page.kind === 'text') return containsCode(page.markdown);
+  if (page.kind === 'text') return containsCodeBlock(page.markdown);
   return page.messages.some(
     ({ role, ...message }) =>
       role === 'assistant' &&
       'blocks' in message &&
-      message.blocks.some((block) => block.type === 'text' && containsCode(block.text)),
+      message.blocks.some((block) => block.type === 'text' && containsCodeBlock(block.text)),
   );
 }

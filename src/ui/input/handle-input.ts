@@ -1,7 +1,7 @@
 import type { PermissionAnswer } from '../../contracts/permission.ts';
 import { splitGraphemes } from '../../lib/text/text-width.ts';
 import { isModalOverlay, type Overlay } from '../app-state/overlay.ts';
-import { isBusy, NO_RECENT_ANSWER, type ViewState } from '../app-state/view-state.ts';
+import { isBusy, NO_RECENT_DIALOG_ANSWER, type ViewState } from '../app-state/view-state.ts';
 import { editDraft, typeIntoDraft } from '../widgets/composer/draft-actions.ts';
 import { handleVimKey } from '../widgets/composer/vim.ts';
 import { handleOverlayKey } from '../widgets/menu/overlay-keys.ts';
@@ -50,7 +50,7 @@ function dispatch(view: ViewState, input: InputEvent, context: InputContext): In
       return withoutEffects(setKeys(view, { window: 'focused', refocusedAtMs: context.nowMs }));
     case 'paste': {
       // After a paste, Enter belongs to the pasted text and not to the dialog that was answered before.
-      const noted = setKeys(noteKey(view, context.nowMs), { lastAnswer: NO_RECENT_ANSWER });
+      const noted = setKeys(noteKey(view, context.nowMs), { lastAnswer: NO_RECENT_DIALOG_ANSWER });
       if (noted.overlay?.kind === 'viewer') return withoutEffects(pasteReason(noted, noted.overlay, input.text));
       if (noted.overlay?.kind === 'panel') return pasteIntoPanel(noted, noted.overlay, input.text, context);
       return editDraft(disarmExit(noted, undefined), { type: 'paste', text: input.text }, context);

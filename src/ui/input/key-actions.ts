@@ -124,7 +124,7 @@ export const KEY_ACTIONS = {
 export type KeyActionName = keyof typeof KEY_ACTIONS;
 
 /** Returns the action with this name, if there is one. */
-export function findKeyAction(name: string): KeyActionName | undefined {
+export function findKeyActionByName(name: string): KeyActionName | undefined {
   return KEY_ACTION_NAMES.find((known) => known === name);
 }
 

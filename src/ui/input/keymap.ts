@@ -1,5 +1,11 @@
 import { findClosestWord } from '../../lib/text/closest-word.ts';
-import { findKeyAction, KEY_ACTION_NAMES, KEY_ACTIONS, type KeyActionName, type KeyBinding } from './key-actions.ts';
+import {
+  findKeyActionByName,
+  KEY_ACTION_NAMES,
+  KEY_ACTIONS,
+  type KeyActionName,
+  type KeyBinding,
+} from './key-actions.ts';
 
 /** The default key bindings. A space separates the two keys of a sequence. @internal Exported for tests. */
 export const DEFAULT_KEY_BINDINGS: Readonly<Record<string, KeyActionName>> = {
@@ -119,7 +125,7 @@ export function resolveUserKeyBindings(userBindings: Readonly<Record<string, str
       problems.push(`${chord} is bound twice, to ${previous} and to ${action}; the second binding applies.`);
     }
     assigned.set(chord, action);
-    const name = findKeyAction(action);
+    const name = findKeyActionByName(action);
     if (name !== undefined) keys[chord] = name;
     else if (action === 'none') delete keys[chord];
     else problems.push(formatUnknownAction(chord, action));

@@ -1,6 +1,6 @@
 import { exhaustive } from '../../lib/errors.ts';
 import { moveQueuedToDraft } from '../app-state/message-text.ts';
-import { isBusy, type KeyState, type ViewState } from '../app-state/view-state.ts';
+import { isBusy, type KeyTimingState, type ViewState } from '../app-state/view-state.ts';
 import { editDraft, sendDraft } from '../widgets/composer/draft-actions.ts';
 import { applyDraftEditorAction } from '../widgets/composer/draft-editor-actions.ts';
 import type { HistoryScope } from '../widgets/composer/draft-editor-state.ts';
@@ -150,7 +150,7 @@ function handleInterrupt(view: ViewState, nowMs: number): InputResult {
   if (view.editor.search !== undefined)
     return withoutEffects({ ...view, editor: applyDraftEditorAction(view.editor, { type: 'search-cancel' }, nowMs) });
   if (view.editor.text !== '' && !isBusy(view)) {
-    const keys: KeyState = { ...view.keys, exitArmedUntilMs: 0 };
+    const keys: KeyTimingState = { ...view.keys, exitArmedUntilMs: 0 };
     const cleared: ViewState = {
       ...view,
       keys,
@@ -177,7 +177,7 @@ function handleExitKey(view: ViewState, nowMs: number): InputResult {
 /** Aborts the run and moves the queued messages back into the draft. */
 function stopRun(view: ViewState, nowMs: number): InputResult {
   const restored = moveQueuedToDraft(view, 'all');
-  const keys: KeyState = { ...restored.view.keys, exitingUntilMs: nowMs + KILL_ARMED_MS };
+  const keys: KeyTimingState = { ...restored.view.keys, exitingUntilMs: nowMs + KILL_ARMED_MS };
   return {
     view: { ...restored.view, keys },
     effects: [...restored.effects, { type: 'abort' }, ...getKillEffects(view, nowMs)],
@@ -186,6 +186,6 @@ function stopRun(view: ViewState, nowMs: number): InputResult {
 
 function armExit(view: ViewState, nowMs: number): ViewState {
   const untilMs = nowMs + EXIT_ARMED_MS;
-  const keys: KeyState = { ...view.keys, exitArmedUntilMs: untilMs };
+  const keys: KeyTimingState = { ...view.keys, exitArmedUntilMs: untilMs };
   return { ...view, keys, hint: { text: 'ctrl+c again to exit', untilMs } };
 }

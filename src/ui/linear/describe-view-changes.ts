@@ -2,7 +2,7 @@ import { formatDuration } from '../../lib/text/format.ts';
 import { escapeDisplayName, sanitizeForScreen } from '../../lib/text/sanitize.ts';
 import { filterPickerChoices, type Overlay } from '../app-state/overlay.ts';
 import type { ViewState } from '../app-state/view-state.ts';
-import { createLine, getLineText, type LogicalLine } from '../text/line.ts';
+import { createStyledLine, getLineText, type LogicalLine } from '../text/line.ts';
 import type { RenderContext } from '../text/render-context.ts';
 import { describeRunFailure } from '../widgets/history/failure-lines.ts';
 import { type HistoryItem, listUnprintedItems } from '../widgets/history/history-item.ts';
@@ -11,7 +11,7 @@ import { renderKeyHelp } from '../widgets/menu/key-help.ts';
 import { filterPanelRows, type PanelState } from '../widgets/panel/panel-state.ts';
 import { createDialogOptions } from '../widgets/permission-dialog/dialog-options.ts';
 import {
-  createOpenDialog,
+  createOpenDialogState,
   type DialogOption,
   type DialogRequest,
   getRequestCallId,
@@ -19,7 +19,7 @@ import {
 } from '../widgets/permission-dialog/dialog-state.ts';
 
 import { formatDialogTitle as askTitle, createDialogBody } from '../widgets/permission-dialog/layout-dialog.ts';
-import { createToolTitle, type EndedCallOutcome, type ToolEntry } from '../widgets/tool-calls/tool-entry.ts';
+import { createToolTitle, type EndedCallOutcome, type ToolCallEntry } from '../widgets/tool-calls/tool-entry.ts';
 
 type FinishedText = { readonly carry: HistoryRenderState; readonly lines: readonly string[] };
 
@@ -49,7 +49,7 @@ const STATUS_LABELS: Readonly<Record<EndedCallOutcome['status'], string>> = {
   discarded: 'discarded',
 };
 
-function describeTool(entry: ToolEntry, drawing: RenderContext): readonly string[] {
+function describeTool(entry: ToolCallEntry, drawing: RenderContext): readonly string[] {
   if (entry.state.status !== 'ended') return [];
   const { outcome } = entry.state;
   const status = STATUS_LABELS[outcome.status];
@@ -122,7 +122,7 @@ function describeStarted(before: ViewState, view: ViewState, drawing: RenderCont
   return [...calls, ...retries, ...recoveries.map(sanitizeForScreen)];
 }
 
-function getRunningTools({ pieces }: ViewState): readonly ToolEntry[] {
+function getRunningTools({ pieces }: ViewState): readonly ToolCallEntry[] {
   return pieces.flatMap((piece) =>
     piece.kind === 'tool' && piece.entry.state.status === 'running' ? [piece.entry] : [],
   );
@@ -132,12 +132,12 @@ function getRunningTools({ pieces }: ViewState): readonly ToolEntry[] {
 export function describeOpenQuestion(view: ViewState, drawing: RenderContext): readonly string[] {
   const ask = view.dialogRequests[0];
   if (ask === undefined) return [];
-  const dialog = armDialog(view);
+  const dialog = createReadyDialog(view);
   const body = createDialogBody(ask, dialog, drawing);
   const more = view.dialogRequests.length > 1 ? `, 1 of ${view.dialogRequests.length}` : '';
   return [
     `Question${more}: ${askTitle(ask, drawing)}`,
-    ...[createLine(...body.headline), ...body.warnings, ...body.subject].map(toPlainText),
+    ...[createStyledLine(...body.headline), ...body.warnings, ...body.subject].map(toPlainText),
     ...[...body.description, ...body.risks, ...body.details].map(toPlainText),
     ...listLinearAnswers(ask, dialog).map(describeAnswer),
     'Type a number or a letter and press enter. Type ? to repeat the question.',
@@ -156,12 +156,12 @@ function describeAnswer({ key, digit, label, subject = '', labelEnd = '', note =
 }
 
 /** Returns the dialog ready for an answer: a number that was typed and sent needs no delay. */
-export function armDialog({ dialog, editor }: ViewState): OpenDialog {
-  const open = dialog.stage === 'open' ? dialog : createOpenDialog(0);
+export function createReadyDialog({ dialog, editor }: ViewState): OpenDialog {
+  const open = dialog.stage === 'open' ? dialog : createOpenDialogState(0);
   return { ...open, shownAtMs: 0, armedAtMs: 0, isReady: true, draftText: editor.text, selected: undefined };
 }
 
-function formatTitle(entry: ToolEntry, { cwd }: RenderContext): string {
+function formatTitle(entry: ToolCallEntry, { cwd }: RenderContext): string {
   return (
     createToolTitle(entry, cwd)
       .map(({ text }) => text)

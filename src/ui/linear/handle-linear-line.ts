@@ -7,7 +7,7 @@ import { applyDraftEditorAction } from '../widgets/composer/draft-editor-actions
 import type { DraftEditorState } from '../widgets/composer/draft-editor-state.ts';
 import { filterPanelRows, type PanelState } from '../widgets/panel/panel-state.ts';
 import { findDialogOption } from '../widgets/permission-dialog/dialog-options.ts';
-import { armDialog, listLinearAnswers } from './describe-view-changes.ts';
+import { createReadyDialog, listLinearAnswers } from './describe-view-changes.ts';
 
 /** Handles a line. Returns `repeat` when the open question is to be repeated. */
 export function handleLinearLine(
@@ -37,7 +37,7 @@ function answerLine(view: ViewState, line: string, context: InputContext): Input
   // A question is read out after a panel, so it is answered first.
   if (view.overlay?.kind === 'panel' && ask === undefined) return answerPanel(view, view.overlay, line, context);
   if (ask === undefined) return 'message';
-  const dialog = armDialog(view);
+  const dialog = createReadyDialog(view);
   if (dialog.form.typing !== 'nothing') {
     const editor = applyDraftEditorAction(view.editor, { type: 'set-text', text: line }, context.nowMs);
     return pressKey({ ...view, dialog, editor }, 'enter', context);

@@ -21,7 +21,7 @@ export type LinearWriter = ReturnType<typeof createLinearWriter>;
 export function createLinearWriter(
   reader: Pick<Interface, 'line' | 'prompt' | 'pause' | 'resume'>,
   terminal: ScreenTerminal,
-  { lineEditing, editor = DEFAULT_EDITOR }: Pick<LinearOptions, 'lineEditing' | 'editor'>,
+  { lineEditing, editor = DEFAULT_EDITOR }: Pick<LinearScreenOptions, 'lineEditing' | 'editor'>,
   view: () => ViewState,
 ) {
   const out = createAsciiOutput(terminal.out);
@@ -79,7 +79,7 @@ export function sanitizeLinearLine(line: string): Printable {
 }
 
 /** The options of the linear screen: the reason for using it, and the line editing of the terminal. */
-export type LinearOptions = ScreenOptions & { readonly reason: string; readonly lineEditing: 'own' | 'none' };
+export type LinearScreenOptions = ScreenOptions & { readonly reason: string; readonly lineEditing: 'own' | 'none' };
 
 /** Creates the rendering context of the linear screen: no colours, ASCII only. */
 export function createLinearRenderContext(

@@ -21,7 +21,7 @@ import {
   createLinearOutput,
   createLinearRenderContext,
   createLinearWriter,
-  type LinearOptions,
+  type LinearScreenOptions,
   type LinearWriter,
   sanitizeLinearLine,
 } from './linear-output.ts';
@@ -30,7 +30,7 @@ import {
 export function openLinearScreen(
   conversation: Conversation,
   terminal: ScreenTerminal,
-  options: LinearOptions,
+  options: LinearScreenOptions,
 ): ScreenHandle {
   const canEditLine = options.lineEditing === 'own';
   const echo = createLineEcho(terminal.out);
@@ -121,7 +121,7 @@ export function openLinearScreen(
   };
 }
 
-function createContext({ conversation, output }: LiveConversationView, { now }: LinearOptions): InputContext {
+function createContext({ conversation, output }: LiveConversationView, { now }: LinearScreenOptions): InputContext {
   const viewer: InputContext['viewer'] = { height: output.getHeight(), layOut: () => [] };
   return {
     nowMs: now(),
@@ -137,7 +137,7 @@ function createContext({ conversation, output }: LiveConversationView, { now }: 
 function writeGreeting(
   { conversation }: LiveConversationView,
   { write, writeLines }: LinearWriter,
-  options: LinearOptions,
+  options: LinearScreenOptions,
 ): void {
   const { reason, keyProblems = [], opens } = options;
   const info = conversation.info();
@@ -204,7 +204,7 @@ function getNoteSeconds(step: number): number {
 function createLinearDraft(
   conversation: Conversation,
   reader: Pick<Interface, 'line' | 'cursor' | 'write'>,
-  { lineEditing, now: nowMs }: Pick<LinearOptions, 'lineEditing' | 'now'>,
+  { lineEditing, now: nowMs }: Pick<LinearScreenOptions, 'lineEditing' | 'now'>,
   now: () => ViewState,
   say: (lines: readonly string[]) => void,
 ) {

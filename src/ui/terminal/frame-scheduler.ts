@@ -31,7 +31,7 @@ export function createFrameScheduler({
   isHandedOver,
   onDrawn,
 }: FrameSchedulerDeps) {
-  const timer = createFrameTimer(show);
+  const timer = createDrawThrottle(show);
   let clockTimer: ReturnType<typeof setTimeout> | undefined;
   let isLoadingColors = false;
   let isClosed = false;
@@ -125,7 +125,7 @@ const AWAITED_EVENTS: ReadonlySet<string> = new Set(['agent_end', 'queue', 'mode
  *
  * @internal Exported for tests.
  */
-export function createFrameTimer(draw: () => void) {
+export function createDrawThrottle(draw: () => void) {
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   function schedule(event: AgentEvent): void {

@@ -28,7 +28,7 @@ export type CodeLine = { readonly spans: readonly StyledSpan[]; readonly isClose
 export type HighlightCode = (code: string, language: string) => readonly CodeLine[] | undefined;
 
 /** Creates a line that the terminal wraps. */
-export function createLine(...spans: readonly StyledSpan[]): LogicalLine {
+export function createStyledLine(...spans: readonly StyledSpan[]): LogicalLine {
   return { spans, wrap: 'terminal', indent: 0 };
 }
 

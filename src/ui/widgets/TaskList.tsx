@@ -1,6 +1,6 @@
 import type { Todo } from '../../contracts/display.ts';
 import { sanitizeForScreen } from '../../lib/text/sanitize.ts';
-import { colored, createLine, type LogicalLine, plain, type StyledSpan, truncateLine } from '../text/line.ts';
+import { colored, createStyledLine, type LogicalLine, plain, type StyledSpan, truncateLine } from '../text/line.ts';
 import { Rows } from '../text/Rows.tsx';
 import { type RenderContext, useScreenContext } from '../text/render-context.ts';
 import { wrapLines } from '../text/render-lines.ts';
@@ -24,7 +24,7 @@ export function getTaskListHeight(todos: readonly Todo[], form: TasksProps['form
 /** Renders the task list in one line: the progress, and every task with its symbol. */
 function renderTaskListLine(todos: readonly Todo[], context: RenderContext): LogicalLine {
   const done = todos.filter(({ status }) => status === 'completed').length;
-  return createLine(
+  return createStyledLine(
     { text: 'Tasks', style: { bold: true } },
     plain(` ${done}/${todos.length}`),
     ...todos.flatMap((todo) => [plain('  '), ...createTodoSpans(todo, context)]),
@@ -34,8 +34,8 @@ function renderTaskListLine(todos: readonly Todo[], context: RenderContext): Log
 export function renderTaskListColumn(todos: readonly Todo[], context: RenderContext): readonly LogicalLine[] {
   const done = todos.filter(({ status }) => status === 'completed').length;
   return [
-    createLine({ text: 'Tasks', style: { bold: true } }, plain(` ${done}/${todos.length}`)),
-    ...todos.map((todo) => createLine(plain('  '), ...createTodoSpans(todo, context))),
+    createStyledLine({ text: 'Tasks', style: { bold: true } }, plain(` ${done}/${todos.length}`)),
+    ...todos.map((todo) => createStyledLine(plain('  '), ...createTodoSpans(todo, context))),
   ];
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createCommandOverrides } from '../../../src/app/loop/run-overrides.ts';
+import { createRunOverrides } from '../../../src/app/loop/run-overrides.ts';
 import { decide } from '../../../src/permissions/decide.ts';
 import { diskFs } from '../../../src/permissions/permission-fs.ts';
 import { getToolFacts } from '../../../src/tools/tool-traits.ts';
@@ -12,7 +12,7 @@ test.each([
   'the head of a command or skill of a %s lets commands leave the sandbox: %s',
   (source, leaving, opening) => {
     const policy = policyFor(makeFixture(), {});
-    const wishes = createCommandOverrides({ cwd: policy.cwd });
+    const wishes = createRunOverrides({ cwd: policy.cwd });
     const allowedTools = ['Bash', 'Outside', 'Outside(write:~/.cache)'];
     wishes.addForCurrentRun({
       ...{ name: 'x', path: 'x', source, allowedTools, deniedTools: [] },

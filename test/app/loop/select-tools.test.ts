@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createToolSelector } from '../../../src/app/loop/select-tools.ts';
+import { memoizeToolSelector } from '../../../src/app/loop/select-tools.ts';
 import { parseRule } from '../../../src/permissions/rules/parse-rule.ts';
 import { createBashOutputTool } from '../../../src/tools/bash/bash-output.ts';
 import { createKillShellTool } from '../../../src/tools/bash/kill-shell.ts';
@@ -10,7 +10,7 @@ test('tools are selected again when a tool or a denial of a tool has changed, an
   const [one, other] = [createBashOutputTool(shells), createKillShellTool(shells, () => false)];
   const deny = (text: string) => parseRule(text, 'deny', { source: 'user', root: '/' });
   let selections = 0;
-  const select = createToolSelector((tools, rules) => {
+  const select = memoizeToolSelector((tools, rules) => {
     selections += 1;
     return tools.filter(({ name }) => !rules.some((rule) => rule.tool === name));
   });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isPrivateQueueAddress } from '../../../src/fleet/cli/open-task-queue.ts';
+import { isSecureQueueUrl } from '../../../src/fleet/cli/open-task-queue.ts';
 
 test.each([
   ['postgres://ouro@db.example.com/ouro', false],
@@ -14,5 +14,5 @@ test.each([
   ['postgres://ouro@localhost/ouro?host=%2Fvar%2Frun%2Fpostgresql', true],
   ['postgres://ouro@localhost/ouro?host=db.example.com', false],
 ])('%s keeps the connection private: %s', (url, isPrivate) => {
-  expect(isPrivateQueueAddress(url)).toBe(isPrivate);
+  expect(isSecureQueueUrl(url)).toBe(isPrivate);
 });

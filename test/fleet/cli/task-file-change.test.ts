@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import type { BatchSettings, BatchTaskSpec, BatchTaskView, NewBatchTask } from '../../../src/contracts/fleet.ts';
 import {
   compareBatchSettings,
-  compareBatchTargets,
   compareBatchTasks,
+  compareWithStoredTargets,
   selectChangedTasks,
 } from '../../../src/fleet/cli/task-file-change.ts';
 
@@ -101,9 +101,9 @@ test('tasks of the same title are compared in their order, and added and removed
   expect(compareBatchTasks(views, [...tasks.slice(0, 2), edited])).toEqual([
     { field: 'prompt', before: 'c', after: 'C', tasks: 1 },
   ]);
-  expect(compareBatchTargets(views, [...tasks.slice(0, 2), edited])).toEqual([]);
+  expect(compareWithStoredTargets(views, [...tasks.slice(0, 2), edited])).toEqual([]);
   const added = { ...newTask(SPEC), key: 'n', title: 'new' };
-  expect(compareBatchTargets(views, [...(first ? [first] : []), ...(second ? [second] : []), added])).toEqual([
+  expect(compareWithStoredTargets(views, [...(first ? [first] : []), ...(second ? [second] : []), added])).toEqual([
     { field: 'targets', before: 't', after: 'new' },
   ]);
 });

@@ -9,10 +9,10 @@ import type { AttemptHeartbeat, TaskClaim } from '../../../src/contracts/fleet.t
 import { createFleetGit } from '../../../src/fleet/git/fleet-git.ts';
 import { openRepositoryMirrors } from '../../../src/fleet/git/repository-mirrors.ts';
 import type { BatchTaskDeps } from '../../../src/fleet/worker/batch-task-deps.ts';
-import { createMachineSecrets } from '../../../src/fleet/worker/machine-secrets.ts';
 import type { PreparedTaskAttempt } from '../../../src/fleet/worker/prepare-task-attempt.ts';
 import { runTaskUntilVerified, type TaskWorkListeners } from '../../../src/fleet/worker/run-task-until-verified.ts';
 import { openTaskSandbox } from '../../../src/fleet/worker/task-sandbox.ts';
+import { createTaskSecretRedactor } from '../../../src/fleet/worker/task-secret-redactor.ts';
 import { createTempProject } from '../../support/temp-project.ts';
 
 const SPEC = { prompt: 'sum up', mode: 'default', allowedTools: [], disallowedTools: [], env: [], minutes: 1 };
@@ -41,7 +41,7 @@ test('the run starts only after the store knows its session', async () => {
     saveFile: undefined,
     workRoot: project.dir,
     mirrors: openRepositoryMirrors(project.dir, git),
-    secrets: createMachineSecrets(environment, SPEC),
+    secrets: createTaskSecretRedactor(environment, SPEC),
     redactTranscript: async (text: string) => text,
     readSessionCost: async () => 0,
     loadFile: async () => undefined,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { TaskAttemptEnd, TaskClaim } from '../../../src/contracts/fleet.ts';
 import {
-  addWorkerEvent,
+  addEventToWorkerTotals,
   createWorkerEventRecord,
   formatWorkerEvent,
   formatWorkerMetrics,
@@ -68,7 +68,7 @@ test('the text log has events that the batch status does not show', () => {
 });
 
 test('metrics count the events, in the text format of Prometheus', () => {
-  const totals = EVENTS.reduce(addWorkerEvent, NO_WORKER_TOTALS);
+  const totals = EVENTS.reduce(addEventToWorkerTotals, NO_WORKER_TOTALS);
   const samples = formatWorkerMetrics(totals)
     .split('\n')
     .filter((line) => !line.startsWith('#'));
@@ -88,5 +88,7 @@ test('metrics count the events, in the text format of Prometheus', () => {
   expect(formatWorkerMetrics(totals)).toMatch(
     /^(?:# HELP (\w+) [^\n]+\n# TYPE \1 (?:gauge|counter)\n(?:\1(?:\{\w+="\w+"\})? [\d.]+\n)+)+$/,
   );
-  expect(formatWorkerMetrics(addWorkerEvent(totals, { kind: 'reconnected' }))).toContain('ouro_worker_queue_up 1\n');
+  expect(formatWorkerMetrics(addEventToWorkerTotals(totals, { kind: 'reconnected' }))).toContain(
+    'ouro_worker_queue_up 1\n',
+  );
 });

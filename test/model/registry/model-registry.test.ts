@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { DEFAULT_MODEL, DEFAULT_SMALL_MODEL } from '../../../src/model/built-in-models.ts';
+import { NO_ANTHROPIC_KEY_MESSAGE } from '../../../src/model/registry/explain-missing-model.ts';
 import type { ModelConfig } from '../../../src/model/registry/model-config.ts';
 import { createModelRegistry } from '../../../src/model/registry/model-registry.ts';
 import { parseModelName } from '../../../src/model/registry/model-route.ts';
-import { NO_ANTHROPIC_KEY_MESSAGE } from '../../../src/model/registry/unavailable-model.ts';
 import { ANTHROPIC, OPENAI } from '../dialects.ts';
 import { startFaultServer, status, stream } from '../fault-server.ts';
 import { drain, REQUEST } from '../support.ts';

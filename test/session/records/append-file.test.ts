@@ -6,8 +6,8 @@ import {
   type AppendFileOptions,
   type AppendFileStatus,
   createAppendFile,
-  openUnsavedLines,
-  readUnsavedLines,
+  openUnsavedLineStorage,
+  readUnsavedSessionLines,
 } from '../../../src/session/records/append-file.ts';
 import { type AppendFs, diskAppendFs } from '../../../src/session/records/append-fs.ts';
 
@@ -101,8 +101,8 @@ test('what one disk refuses is stored on another, and moved when possible', asyn
   const news: AppendFileStatus[] = [];
   const open = () => {
     const options: AppendFileOptions = {
-      fallback: openUnsavedLines('s', places),
-      unsavedLines: readUnsavedLines('s', places),
+      fallback: openUnsavedLineStorage('s', places),
+      unsavedLines: readUnsavedSessionLines('s', places),
     };
     return createAppendFile(path, diskAppendFs, (one) => void news.push(one), options);
   };
@@ -110,31 +110,31 @@ test('what one disk refuses is stored on another, and moved when possible', asyn
   const killed = open();
   await killed.append('one\n');
   await killed.append('two\n');
-  expect(readUnsavedLines('s', places)).toEqual(['one', 'two']);
+  expect(readUnsavedSessionLines('s', places)).toEqual(['one', 'two']);
   expect(news).toEqual<AppendFileStatus[]>([
     { type: 'failed', why: expect.any(String), fallbackPath: expect.stringContaining(home) },
   ]);
   const next = open();
   await next.append('three\n');
-  expect(readUnsavedLines('s', places)).toEqual(['one', 'two', 'three']);
+  expect(readUnsavedSessionLines('s', places)).toEqual(['one', 'two', 'three']);
   await rm(blocked);
   await next.append('four\n');
   await next.close();
   expect(await readFile(path, 'utf8')).toBe('one\ntwo\nthree\nfour\n');
-  expect(readUnsavedLines('s', places)).toEqual([]);
+  expect(readUnsavedSessionLines('s', places)).toEqual([]);
   await rm(home, { recursive: true });
 });
 
 test('files that another user could have created are not read', async () => {
   const home = await mkdtemp(join(tmpdir(), 'ouro-append-'));
-  await openUnsavedLines('s', [home]).save('one\n');
+  await openUnsavedLineStorage('s', [home]).save('one\n');
   const [folder = ''] = await readdir(home);
-  expect(readUnsavedLines('s', [home])).toEqual(['one']);
+  expect(readUnsavedSessionLines('s', [home])).toEqual(['one']);
   await chmod(join(home, folder), 0o777);
-  expect(readUnsavedLines('s', [home])).toEqual([]);
+  expect(readUnsavedSessionLines('s', [home])).toEqual([]);
   await rename(join(home, folder), join(home, 'real'));
   await chmod(join(home, 'real'), 0o700);
   await symlink(join(home, 'real'), join(home, folder));
-  expect(readUnsavedLines('s', [home])).toEqual([]);
+  expect(readUnsavedSessionLines('s', [home])).toEqual([]);
   await rm(home, { recursive: true });
 });

@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest';
 import type { SessionRecord } from '../../../src/contracts/session.ts';
-import { listRefusals, listTasksEndedWithRun, TASKS_ENDED_WITH_RUN } from '../../../src/session/resume/earlier-run.ts';
+import {
+  listRecordedDenials,
+  listTasksEndedWithRun,
+  TASKS_ENDED_WITH_RUN,
+} from '../../../src/session/resume/earlier-run.ts';
 
 const AROUND = {
   v: 1,
@@ -42,7 +46,7 @@ test('a denial is recorded with the call and the text for the model', () => {
       result: { type: 'tool_result', tool_use_id: 'c', content: 'use pnpm', is_error: true },
     },
   ];
-  expect(listRefusals(records)).toEqual([
+  expect(listRecordedDenials(records)).toEqual([
     { tool: 'Bash', callId: 'c', input, reason: 'use pnpm', trace: ['The answer was no: use pnpm'] },
   ]);
 });

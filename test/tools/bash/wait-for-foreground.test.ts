@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isInputPrompt } from '../../../src/tools/bash/wait-for-foreground.ts';
+import { isLineAskingForInput } from '../../../src/tools/bash/wait-for-foreground.ts';
 
 test.each([
   'Overwrite it? [y/N] ',
@@ -14,7 +14,7 @@ test.each([
   '>>> ',
   'mysql> ',
 ])('%j waits for input', (line) => {
-  expect(isInputPrompt(line)).toBe(true);
+  expect(isLineAskingForInput(line)).toBe(true);
 });
 
 test.each([
@@ -28,5 +28,5 @@ test.each([
   'To continue, see the log.',
   'done',
 ])('%j is plain output', (line) => {
-  expect(isInputPrompt(line)).toBe(false);
+  expect(isLineAskingForInput(line)).toBe(false);
 });

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { isJsonObject, type JsonObject } from '../../../src/contracts/json.ts';
 import { findTool } from '../../../src/engine/tool-calls/find-tool.ts';
-import type { AcceptedCallForms } from '../../../src/tools/input/call-forms.ts';
-import { foldArgument } from '../../../src/tools/input/normalize-arguments.ts';
+import type { ForeignToolCallForms } from '../../../src/tools/input/call-forms.ts';
+import { foldArgumentName } from '../../../src/tools/input/normalize-arguments.ts';
 import { TOOL_TRAITS } from '../../../src/tools/tool-traits.ts';
 import { createAllTools } from './all-tools.ts';
 
@@ -37,7 +37,7 @@ const VALID: Readonly<Record<string, JsonObject>> = {
   Write: { file_path: 'a', content: 'b' },
 };
 
-type KnownTool = (typeof tools)[number] & { readonly forms: AcceptedCallForms; readonly valid: JsonObject };
+type KnownTool = (typeof tools)[number] & { readonly forms: ForeignToolCallForms; readonly valid: JsonObject };
 
 const known: readonly KnownTool[] = tools.flatMap((tool) => {
   const forms = TOOL_TRAITS.find(({ name }) => name === tool.name)?.forms;
@@ -66,7 +66,7 @@ describe.each(known)('$name', (tool) => {
   const properties = isJsonObject(spec.input_schema.properties) ? Object.keys(spec.input_schema.properties) : [];
   const convertible = [...Object.keys(forms.synonyms), ...Object.keys(forms.conversions ?? {})];
   const accepted = new Set(
-    [...Object.entries(forms.synonyms).flat(2), ...convertible, ...(forms.ignored ?? [])].map(foldArgument),
+    [...Object.entries(forms.synonyms).flat(2), ...convertible, ...(forms.ignored ?? [])].map(foldArgumentName),
   );
 
   test('accepts its valid call unchanged', () => {
@@ -75,14 +75,14 @@ describe.each(known)('$name', (tool) => {
 
   test('lists all of its arguments in one table, and every synonym once', () => {
     expect(convertible).toEqual(expect.arrayContaining(properties));
-    const folded = [...Object.entries(forms.synonyms).flat(2), ...(forms.ignored ?? [])].map(foldArgument);
+    const folded = [...Object.entries(forms.synonyms).flat(2), ...(forms.ignored ?? [])].map(foldArgumentName);
     expect(folded.filter((key, at) => folded.indexOf(key) !== at)).toEqual([]);
   });
 
   test('refuses every other argument by name, and lists the valid ones', () => {
     const takes = properties.length === 0 ? 'no arguments' : '';
     const silent = everyKey.filter((key) => {
-      if (accepted.has(foldArgument(key))) return false;
+      if (accepted.has(foldArgumentName(key))) return false;
       const prepared = prepare({ ...valid, [key]: 'x' });
       return prepared.ok || !prepared.problem.includes(`${name} has no "${key}"; it takes ${takes}`);
     });

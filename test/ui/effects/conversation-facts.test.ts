@@ -9,7 +9,7 @@ import {
   refreshStatusLineFacts,
   runStatusLineScript,
 } from '../../../src/ui/effects/conversation-facts.ts';
-import { type Banner, listUnprintedItems } from '../../../src/ui/widgets/history/history-item.ts';
+import { type BannerContent, listUnprintedItems } from '../../../src/ui/widgets/history/history-item.ts';
 import { fakeConversation } from '../../support/loop/fake-conversation.ts';
 import { effectHost } from './test-host.ts';
 
@@ -72,7 +72,7 @@ test('the start shows the last session of the folder until a message is sent', a
 test('the banner shows folder and branch, and which project files are in effect', () => {
   const instructions = ['../CLAUDE.md', 'CLAUDE.md', '.claude/AGENTS.md', '.claude/rules/tests.md'];
   const info = { folder: '/home/me/shop', gitBranch: 'main', instructions };
-  expect(createBanner(fakeConversation({ info }).info())).toMatchObject<Partial<Banner>>({
+  expect(createBanner(fakeConversation({ info }).info())).toMatchObject<Partial<BannerContent>>({
     folder: '~/shop',
     branch: 'main',
     configuration: ['CLAUDE.md', 'AGENTS.md', '1 more', '1 MCP server', 'trusted'],

@@ -10,7 +10,7 @@ import {
 } from '../../../src/ui/effects/draft-storage.ts';
 import { applyDraftEditorAction } from '../../../src/ui/widgets/composer/draft-editor-actions.ts';
 import { createDraftEditor } from '../../../src/ui/widgets/composer/draft-editor-state.ts';
-import { createOpenDialog, type DialogForm } from '../../../src/ui/widgets/permission-dialog/dialog-state.ts';
+import { createOpenDialogState, type DialogForm } from '../../../src/ui/widgets/permission-dialog/dialog-state.ts';
 import { fakeConversation } from '../../support/loop/fake-conversation.ts';
 
 test('the stash is restored with the draft, and both are saved again before any key', async () => {
@@ -49,9 +49,9 @@ test('text typed for a question is stored beside the draft', () => {
   const empty = createViewState(getStatusLineFacts(fakeConversation()), []);
   const userDraft = createDraftEditor({ draft: { text: 'my draft', caret: 8 } });
   const written = (text: string, initialText = ''): PromptDraft => {
-    const form: DialogForm = { ...createOpenDialog(0).form, typing: 'custom_answer', initialText, userDraft };
+    const form: DialogForm = { ...createOpenDialogState(0).form, typing: 'custom_answer', initialText, userDraft };
     const editor = createDraftEditor({ draft: { text, caret: 0 } });
-    return captureDraft({ ...empty, editor, dialog: { ...createOpenDialog(0), form } });
+    return captureDraft({ ...empty, editor, dialog: { ...createOpenDialogState(0), form } });
   };
   expect(written('own words')).toMatchObject({ text: 'my draft', stash: 'own words' });
   // What stood there already is nobody's.

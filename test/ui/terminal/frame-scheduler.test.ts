@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createViewState, type StatusLineFacts, type ViewState } from '../../../src/ui/app-state/view-state.ts';
 import { getRedrawIntervalMs } from '../../../src/ui/terminal/frame-scheduler.ts';
-import type { ToolEntry } from '../../../src/ui/widgets/tool-calls/tool-entry.ts';
+import type { ToolCallEntry } from '../../../src/ui/widgets/tool-calls/tool-entry.ts';
 
 const FACTS: StatusLineFacts = {
   mode: 'default',
@@ -15,7 +15,7 @@ const FACTS: StatusLineFacts = {
   isDemo: false,
 };
 
-const call = (status: 'running' | 'waiting'): ToolEntry => ({
+const call = (status: 'running' | 'waiting'): ToolCallEntry => ({
   callId: status,
   tool: 'Bash',
   title: 'ls',
@@ -25,7 +25,7 @@ const call = (status: 'running' | 'waiting'): ToolEntry => ({
   state: { status },
 });
 
-function view(status: ViewState['activity']['status'], calls: readonly ToolEntry[] = []): ViewState {
+function view(status: ViewState['activity']['status'], calls: readonly ToolCallEntry[] = []): ViewState {
   const idle = createViewState(FACTS);
   const pieces = calls.map((entry) => ({ kind: 'tool', entry }) as const);
   return { ...idle, activity: { ...idle.activity, status }, pieces };

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { createFrameTimer } from '../../../src/ui/terminal/frame-scheduler.ts';
+import { createDrawThrottle } from '../../../src/ui/terminal/frame-scheduler.ts';
 import { grows, over, permission } from '../widgets/screen/events.ts';
 
 beforeEach(() => {
@@ -11,7 +11,7 @@ afterEach(() => {
 
 test('text is drawn ten times a second; an end and a question at once, also of a sub-agent and after text', () => {
   let drawn = 0;
-  const timer = createFrameTimer(() => {
+  const timer = createDrawThrottle(() => {
     drawn += 1;
     timer.cancel();
   });

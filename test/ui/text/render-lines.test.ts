@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { markAsPrintable } from '../../../src/lib/printable.ts';
 import { getTextWidth } from '../../../src/lib/text/text-width.ts';
-import { colored, createLine, createProseLine, type LogicalLine, plain } from '../../../src/ui/text/line.ts';
+import { colored, createProseLine, createStyledLine, type LogicalLine, plain } from '../../../src/ui/text/line.ts';
 import { type RenderLinesOptions, renderLines } from '../../../src/ui/text/render-lines.ts';
 
 const HISTORY: RenderLinesOptions = { width: 12, paint: markAsPrintable, zone: 'history', links: 'printed' };
@@ -20,7 +20,7 @@ const line: fc.Arbitrary<LogicalLine> = fc.record({
 
 describe('logical lines', () => {
   test('a terminal line is one string however long it is', () => {
-    const long = createLine(plain('x'.repeat(100)), colored('ok', 'y'.repeat(100)));
+    const long = createStyledLine(plain('x'.repeat(100)), colored('ok', 'y'.repeat(100)));
     expect(renderLines([long], HISTORY)).toEqual(['x'.repeat(100) + 'y'.repeat(100)]);
   });
 
@@ -45,7 +45,7 @@ describe('logical lines', () => {
   });
 
   test('links have their URL only where terminals support them', () => {
-    const link = createLine({ text: 'here', href: 'https://x.y' });
+    const link = createStyledLine({ text: 'here', href: 'https://x.y' });
     expect(renderLines([link], HISTORY)).toEqual(['here']);
     expect(renderLines([link], { ...HISTORY, links: 'clickable' })).toEqual([
       '\u001b]8;;https://x.y\u001b\\here\u001b]8;;\u001b\\',

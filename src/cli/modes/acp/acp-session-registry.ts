@@ -11,7 +11,7 @@ import type { CliRunOptions, SessionChoice } from '../../../contracts/frontend/c
 import type { Conversation } from '../../../contracts/frontend/conversation.ts';
 import type { HostFiles } from '../../../contracts/frontend/host-capabilities.ts';
 import { type AcpSession, createAcpSession } from './acp-session.ts';
-import { convertAcpMcpServers, parseEditorPrompt } from './prompt-content.ts';
+import { convertAcpMcpServers, parseAcpPromptContent } from './prompt-content.ts';
 
 /** The session parameters of an ACP request. */
 type SessionRequest = {
@@ -101,7 +101,7 @@ export function createAcpSessionRegistry(deps: AcpAgentDeps, capabilities: () =>
     cancel: (sessionId: string) => entries.get(sessionId)?.session.cancel(),
     async prompt(sessionId: string, blocks: readonly ContentBlock[]): Promise<StopReason> {
       const { session } = getEntry(sessionId);
-      const isTrust = /^\/trust\s+yes$/.test(parseEditorPrompt(blocks).text.trim());
+      const isTrust = /^\/trust\s+yes$/.test(parseAcpPromptContent(blocks).text.trim());
       if (isTrust && !session.conversation.info().trusted) return trustFolder(sessionId);
       return session.prompt(blocks);
     },

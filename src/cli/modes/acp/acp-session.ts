@@ -16,7 +16,7 @@ import { exhaustive } from '../../../lib/errors.ts';
 import { createGarbageCollectionListener } from '../collect-garbage.ts';
 import { type ResolvedUserInput, resolveUserInput } from '../resolve-user-input.ts';
 import { createAcpQuestionRelay } from './editor-questions.ts';
-import { parseEditorPrompt } from './prompt-content.ts';
+import { parseAcpPromptContent } from './prompt-content.ts';
 import {
   convertEventToAcp,
   convertMessagesToAcp,
@@ -113,7 +113,7 @@ async function resolveEditorPrompt(
   conversation: Conversation,
   prompt: readonly ContentBlock[],
 ): Promise<ResolvedUserInput> {
-  const { text, images, attached } = parseEditorPrompt(prompt);
+  const { text, images, attached } = parseAcpPromptContent(prompt);
   if (text.trim() === '' && images.length === 0 && attached.length === 0)
     throw RequestError.invalidParams(undefined, 'the prompt is empty');
   if (images.length === 0 && attached.length === 0) return resolveUserInput(conversation, text);

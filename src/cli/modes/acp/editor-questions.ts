@@ -13,7 +13,7 @@ import type { UserAnswer, UserQuestion } from '../../../contracts/tool.ts';
 import { exhaustive, getErrorMessage } from '../../../lib/errors.ts';
 import { formatCodeBlock } from '../../../lib/text/markdown.ts';
 import { sanitize } from '../../../lib/text/sanitize.ts';
-import { convertDiffToAcp, createProposedDiff, getAcpCallLocations, getAcpToolKind } from './session-updates.ts';
+import { convertDiffToAcp, convertProposedEditToAcp, getAcpCallLocations, getAcpToolKind } from './session-updates.ts';
 
 /** Creates a listener that sends questions to the editor and withdraws those answered elsewhere. */
 export function createAcpQuestionRelay(agent: Agent, asker: QuestionTarget): (event: AgentEvent) => void {
@@ -222,7 +222,7 @@ const MODE_NAMES = { form: 'form', url: 'page to visit' } as const;
  */
 export function createAcpPermissionContent(request: PermissionRequest): ToolCallContent[] {
   const { facts, toolName, preview } = request;
-  const change = convertDiffToAcp(preview) ?? createProposedDiff(toolName, facts.input);
+  const change = convertDiffToAcp(preview) ?? convertProposedEditToAcp(toolName, facts.input);
   const texts = [...listWarnings(request), ...(change.length === 0 ? formatCall(request) : [])];
   return [...texts.map((text): ToolCallContent => ({ type: 'content', content: { type: 'text', text } })), ...change];
 }

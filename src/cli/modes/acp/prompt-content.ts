@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { JsonObject } from '../../../contracts/json.ts';
 import type { UserBlock } from '../../../contracts/message.ts';
 
-export type EditorPrompt = {
+export type AcpPromptContent = {
   /** Text of the prompt, with `@path` for every linked file. */
   readonly text: string;
   readonly images: readonly { readonly mediaType: string; readonly data: string }[];
@@ -30,7 +30,7 @@ const promptParams = z.object({
 /** Parses the parameters of an extension method that carries a prompt; throws for other ones. */
 export const parsePromptParams = (params: unknown) => promptParams.parse(params);
 
-export function parseEditorPrompt(prompt: readonly ContentBlock[]): EditorPrompt {
+export function parseAcpPromptContent(prompt: readonly ContentBlock[]): AcpPromptContent {
   return {
     text: prompt.map(formatBlock).join(''),
     images: prompt.flatMap((block) =>

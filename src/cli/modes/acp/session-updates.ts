@@ -127,7 +127,7 @@ function createToolCall(block: Extract<AssistantBlock, { type: 'tool_use' }>): S
     name: block.name,
     kind: getAcpToolKind(block.name),
     status: 'pending',
-    content: createProposedDiff(block.name, block.input),
+    content: convertProposedEditToAcp(block.name, block.input),
     locations: getAcpCallLocations(block.input),
     rawInput: block.input,
   };
@@ -181,7 +181,7 @@ export function isCommandTool(tool: string): boolean {
 }
 
 /** Returns the change an edit call proposes, as far as its input shows. */
-export function createProposedDiff(tool: string, input: JsonValue): ToolCallContent[] {
+export function convertProposedEditToAcp(tool: string, input: JsonValue): ToolCallContent[] {
   const path = getPath(input);
   if (getAcpToolKind(tool) !== 'edit' || path === undefined || !isJsonObject(input)) return [];
   const toDiff = (edit: JsonValue | undefined): ToolCallContent[] =>

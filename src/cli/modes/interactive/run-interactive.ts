@@ -4,9 +4,9 @@ import type { Conversation } from '../../../contracts/frontend/conversation.ts';
 import type { FrontendSettings } from '../../../contracts/frontend/frontend-settings.ts';
 import type { ScreenHandle, ScreenTerminal } from '../../../ui/open-screen.ts';
 import { createNonBlockingOutput } from '../../../ui/terminal/non-blocking-output.ts';
-import { type OpeningPrompt, readTypedLines, showOpeningPrompt } from '../../../ui/terminal/opening-prompt.ts';
 import type { TerminalOutput } from '../../../ui/terminal/screen-frame-writer.ts';
-import type { Invocation } from '../../args/invocation.ts';
+import { readTypedLines, type StartupPrompt, showStartupPrompt } from '../../../ui/terminal/startup-prompt.ts';
+import type { CliInvocation } from '../../args/invocation.ts';
 import type { ProcessIo } from '../../process-io.ts';
 import type { Shutdown } from '../../shutdown.ts';
 import { createGarbageCollectionListener } from '../collect-garbage.ts';
@@ -20,7 +20,7 @@ const SESSION_PICKER: InitialScreenContent = { prompt: undefined, typed: '', ope
 const ROWS_ABOVE_COMPOSER = 3;
 
 /** Runs interactive mode and returns the exit code. Nothing but a prompt is loaded before it takes keys. */
-export async function runInteractive(invocation: Invocation, io: ProcessIo, shutdown: Shutdown): Promise<number> {
+export async function runInteractive(invocation: CliInvocation, io: ProcessIo, shutdown: Shutdown): Promise<number> {
   const { run, prompt } = invocation;
   // Set first, so that keys typed during startup are neither echoed nor translated but kept for the composer.
   const typed = readTypedLines();
@@ -93,14 +93,14 @@ function readTypedKeys(): Promise<void> {
  * is about to be sent, and before the list of sessions.
  */
 function openPrompt(
-  { run, prompt }: Invocation,
+  { run, prompt }: CliInvocation,
   { environment }: ProcessIo,
   out: TerminalOutput,
-): OpeningPrompt | undefined {
+): StartupPrompt | undefined {
   const isNew = run.session.kind === 'new';
   const isUnneeded = prompt !== undefined || (run.session.kind === 'resume' && run.session.wanted === '');
   if (isUnneeded || run.model === 'demo' || detectTerminalRendering(environment).glyphs === 'ascii') return undefined;
-  const shown = showOpeningPrompt(process.stdin, out, isNew ? ROWS_ABOVE_COMPOSER : 0);
+  const shown = showStartupPrompt(process.stdin, out, isNew ? ROWS_ABOVE_COMPOSER : 0);
   process.once('exit', shown.close);
   return shown;
 }
@@ -125,7 +125,7 @@ function printResumeHint({ agent, info }: Conversation, savedDrafts: string | un
 /** Returns the reason for linear rendering, shown at the start; `undefined` when the screen can be redrawn. */
 function findLinearReason(
   { term }: Environment,
-  { rendering }: Pick<Invocation, 'rendering'>,
+  { rendering }: Pick<CliInvocation, 'rendering'>,
   settings: FrontendSettings = {},
 ): string | undefined {
   if (rendering === 'linear') return 'Screen reader mode is on: --a11y is given.';
@@ -140,8 +140,8 @@ async function openFrontend(
   terminal: ScreenTerminal,
   environment: Environment,
   initialScreen: InitialScreenContent,
-  invocation: Pick<Invocation, 'rendering'>,
-  openingPrompt: OpeningPrompt | undefined,
+  invocation: Pick<CliInvocation, 'rendering'>,
+  openingPrompt: StartupPrompt | undefined,
 ): Promise<ScreenHandle> {
   const settings = await conversation.readFrontendSettings?.();
   const options = resolveScreenOptions(environment, initialScreen, settings);

@@ -5,25 +5,25 @@ import type { Conversation } from '../../../contracts/frontend/conversation.ts';
 import type { JsonObject } from '../../../contracts/json.ts';
 import { describeQueryEnd, type Terminal } from '../../../contracts/terminal-reason.ts';
 import { formatDuration } from '../../../lib/text/format.ts';
-import type { Invocation, OutputOptions } from '../../args/invocation.ts';
+import type { CliInvocation, OutputOptions } from '../../args/invocation.ts';
 import { UsageError } from '../../args/usage-error.ts';
 import { getExitCode } from '../../exit-code.ts';
 import type { ProcessIo } from '../../process-io.ts';
 import type { Shutdown } from '../../shutdown.ts';
 import { createStreamJsonContext, createStreamJsonWriter } from '../../stream-json/event-lines.ts';
-import { createRunResultCollector, createStartFailure } from '../../stream-json/run-result.ts';
+import { createRunResultCollector, createStartFailureResult } from '../../stream-json/run-result.ts';
 import { createStreamJsonInitLine } from '../../stream-json/system-lines.ts';
 import { type ResolvedUserInput, resolveUserInput } from '../resolve-user-input.ts';
+import { denyUnattendedRequests } from '../unattended-answers.ts';
 import {
   type BackgroundAgents,
   requireStructuredOutput,
   trackBackgroundAgents,
   waitThroughUsageLimits,
-} from '../run-completion.ts';
-import { denyUnattendedRequests } from '../unattended-answers.ts';
+} from '../wait-for-run-end.ts';
 
 /** Runs print mode (`ouro -p`) and returns the exit code. */
-export async function runPrint(invocation: Invocation, io: ProcessIo, shutdown: Shutdown): Promise<number> {
+export async function runPrint(invocation: CliInvocation, io: ProcessIo, shutdown: Shutdown): Promise<number> {
   const { run, output } = invocation;
   if (run.session.kind === 'resume' && run.session.wanted === '') {
     throw new UsageError('--resume needs the id or title of a session: print mode cannot show the session list.');
@@ -37,7 +37,7 @@ export async function runPrint(invocation: Invocation, io: ProcessIo, shutdown: 
   if (!composed.ok) {
     io.stderr.write(`${composed.problem}\n`);
     if (output.format !== 'text')
-      io.stdout.write(`${JSON.stringify(createStartFailure(composed.problem, randomUUID))}\n`);
+      io.stdout.write(`${JSON.stringify(createStartFailureResult(composed.problem, randomUUID))}\n`);
     return 1;
   }
   const { conversation } = composed;
@@ -64,7 +64,7 @@ async function loadLiveText(io: ProcessIo) {
 }
 
 /** Usually a list flag before the prompt has taken it as another value. */
-function formatMissingPrompt({ run }: Invocation): string {
+function formatMissingPrompt({ run }: CliInvocation): string {
   const lists = [...(run.allowedTools ?? []), ...(run.disallowedTools ?? []), ...(run.tools ?? [])];
   const hint =
     lists.length === 0 ? '' : ' A list flag takes all following arguments: put the prompt first, or after --.';

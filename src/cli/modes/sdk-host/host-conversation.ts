@@ -6,13 +6,13 @@ import type { UserBlock } from '../../../contracts/message.ts';
 import type { Terminal } from '../../../contracts/terminal-reason.ts';
 import type { OutputOptions } from '../../args/invocation.ts';
 import { type ResolvedUserInput, resolveUserInputBlocks } from '../resolve-user-input.ts';
-import { requireStructuredOutput, trackBackgroundAgents, waitThroughUsageLimits } from '../run-completion.ts';
+import { requireStructuredOutput, trackBackgroundAgents, waitThroughUsageLimits } from '../wait-for-run-end.ts';
 import {
   createHostMessageIdMap,
-  createHostOutput,
+  createHostOutputWriter,
   type HostMessageIdMap,
-  type HostOutput,
   type HostOutputDeps,
+  type HostOutputWriter,
 } from './host-output.ts';
 
 import { getUserBlocks, type HostUserLine } from './input-lines.ts';
@@ -28,7 +28,7 @@ export function createHostConversation(conversation: Conversation, output: Outpu
   const { agent } = conversation;
   const backgroundAgents = trackBackgroundAgents();
   const ids = createHostMessageIdMap();
-  const hostOutput = createHostOutput(conversation, output, ids, deps);
+  const hostOutput = createHostOutputWriter(conversation, output, ids, deps);
   const suggestions = createPromptSuggestions(conversation, hostOutput.writeLine);
   const runs = createConversationRuns(conversation, hostOutput, ids, {
     ...deps,
@@ -161,7 +161,7 @@ type CurrentRun = { readonly done: Promise<void>; readonly acceptsInput: boolean
 /** Creates the runs of one conversation, which never overlap. */
 function createConversationRuns(
   conversation: Conversation,
-  output: HostOutput,
+  output: HostOutputWriter,
   ids: HostMessageIdMap,
   deps: HostConversationDeps & Pick<OutputOptions, 'onUsageLimit'> & { readonly suggestions: PromptSuggestions },
 ) {

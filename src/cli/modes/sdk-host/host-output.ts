@@ -10,7 +10,7 @@ import { createRunResultCollector, type RunResultCollector } from '../../stream-
 import { createStreamJsonInitLine } from '../../stream-json/system-lines.ts';
 
 /** The output of one conversation to its host: exchanges, each with an init line, event lines and a result. */
-export type HostOutput = ReturnType<typeof createHostOutput>;
+export type HostOutputWriter = ReturnType<typeof createHostOutputWriter>;
 
 /** The output channel, ids and clock of a host conversation. */
 export type HostOutputDeps = {
@@ -27,7 +27,7 @@ type Exchange = {
   readonly result: JsonObject;
 };
 
-export function createHostOutput(
+export function createHostOutputWriter(
   conversation: Conversation,
   output: OutputOptions,
   ids: Pick<HostMessageIdMap, 'getHostId'>,

@@ -6,7 +6,7 @@ import type { Conversation } from '../../../contracts/frontend/conversation.ts';
 import { HOOK_EVENTS, type Hook, type HookEvent } from '../../../contracts/hook.ts';
 import type { JsonObject } from '../../../contracts/json.ts';
 import type { ModelInfo } from '../../../contracts/model.ts';
-import { findSchemaProblem } from '../../args/schema-problem.ts';
+import { findSchemaProblem } from '../../args/answer-schema-problem.ts';
 import { describeSchemaError } from './control-handler.ts';
 import type { ControlRequestSender } from './control-request-sender.ts';
 import { addHostToolPolicies, type HostMcpServers, serverToolPolicySchema } from './host-mcp-servers.ts';

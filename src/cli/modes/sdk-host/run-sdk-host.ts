@@ -3,11 +3,11 @@ import type { CliRunOptions } from '../../../contracts/frontend/cli-run-options.
 import type { Conversation } from '../../../contracts/frontend/conversation.ts';
 import type { JsonObject } from '../../../contracts/json.ts';
 import { getErrorMessage } from '../../../lib/errors.ts';
-import type { Invocation, OutputOptions } from '../../args/invocation.ts';
+import type { CliInvocation, OutputOptions } from '../../args/invocation.ts';
 import { type NumberedLine, type ProcessIo, readNonBlankLines } from '../../process-io.ts';
 
 import type { Shutdown } from '../../shutdown.ts';
-import { createStartFailure } from '../../stream-json/run-result.ts';
+import { createStartFailureResult } from '../../stream-json/run-result.ts';
 import { denyUnattendedRequests } from '../unattended-answers.ts';
 import { createControlRequestSender } from './control-request-sender.ts';
 import { createHostConversation } from './host-conversation.ts';
@@ -17,7 +17,7 @@ import { type HostInputLine, type HostUserLine, type ParsedHostInputLine, parseH
 import { createLazyConversation, type OpenedConversation } from './lazy-conversation.ts';
 
 /** Serves an SDK host over stdin and stdout until stdin ends; returns the exit code. */
-export async function runSdkHost(invocation: Invocation, io: ProcessIo, shutdown: Shutdown): Promise<number> {
+export async function runSdkHost(invocation: CliInvocation, io: ProcessIo, shutdown: Shutdown): Promise<number> {
   const write = (line: JsonObject) => io.stdout.write(`${JSON.stringify(line)}\n`);
   const warn = (text: string) => io.stderr.write(`${text}\n`);
   const outgoing = createControlRequestSender(write, randomUUID);
@@ -117,12 +117,12 @@ export function createControlServer(options: CliRunOptions, deps: ControlServerD
 
   async function handleUserLine(line: HostUserLine): Promise<void> {
     const refusal = requests.refusal();
-    if (refusal !== undefined) return write(createStartFailure(refusal, randomUUID));
+    if (refusal !== undefined) return write(createStartFailureResult(refusal, randomUUID));
     try {
       await (await lazyConversation.open(options)).hostConversation.handleUserLine(line);
     } catch (thrown) {
       // The host waits for a result after every user message.
-      if (lazyConversation.hasFailed()) write(createStartFailure(getErrorMessage(thrown), randomUUID));
+      if (lazyConversation.hasFailed()) write(createStartFailureResult(getErrorMessage(thrown), randomUUID));
       else warn(getErrorMessage(thrown));
     }
   }

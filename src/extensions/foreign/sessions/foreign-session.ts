@@ -196,7 +196,7 @@ export function createImageBlock(mediaType: string, data: string): ImageBlock | 
 }
 
 /** Names a model as ouro does. */
-export function createModelName(provider: string | undefined, model = 'unknown'): string {
+export function formatForeignModelName(provider: string | undefined, model = 'unknown'): string {
   if (provider === undefined || provider === 'anthropic') return model;
   return `${provider === 'google' ? 'gemini' : provider}/${model}`;
 }

@@ -10,8 +10,8 @@ import {
   type ConversationBuilder,
   createConversationBuilder,
   createImageBlock,
-  createModelName,
   type ForeignSession,
+  formatForeignModelName,
   parseJsonLines,
 } from './foreign-session.ts';
 
@@ -73,7 +73,7 @@ function addMessage(message: JsonObject, builder: ConversationBuilder): void {
   }
   // Notices of the program.
   if (message.type !== 'gemini') return;
-  const model = createModelName('google', narrowToString(message.model));
+  const model = formatForeignModelName('google', narrowToString(message.model));
   builder.countLoss('thought', narrowToObjects(message.thoughts).length);
   for (const part of readParts(message.content, builder))
     if (part.type === 'text') builder.addText(model, part.text, at);

@@ -5,8 +5,8 @@ import {
   type ConversationBuilder,
   createConversationBuilder,
   createImageBlock,
-  createModelName,
   type ForeignSession,
+  formatForeignModelName,
 } from './foreign-session.ts';
 
 /** A session of opencode as it is stored: three kinds of records, in files or in tables. */
@@ -33,7 +33,7 @@ export function convertOpencodeSession({ session, messages }: OpencodeRecords): 
       builder.clear();
       builder.addSummary(parts.map(({ text }) => narrowToString(text) ?? '').join(''), at);
     } else {
-      const model = createModelName(narrowToString(info.providerID), narrowToString(info.modelID));
+      const model = formatForeignModelName(narrowToString(info.providerID), narrowToString(info.modelID));
       for (const part of parts) addReplyPart(part, { model, at, builder });
     }
   }

@@ -5,8 +5,8 @@ import {
   type ConversationBuilder,
   createConversationBuilder,
   createImageBlock,
-  createModelName,
   type ForeignSession,
+  formatForeignModelName,
   parseJsonLines,
 } from './foreign-session.ts';
 
@@ -91,7 +91,7 @@ function addMessage(message: JsonObject, at: string | undefined, builder: Conver
     builder.countLoss('entry');
     return;
   }
-  const model = createModelName(narrowToString(message.provider), narrowToString(message.model));
+  const model = formatForeignModelName(narrowToString(message.provider), narrowToString(message.model));
   for (const block of narrowToObjects(content)) {
     if (block.type === 'text') builder.addText(model, narrowToString(block.text) ?? '', at);
     else if (block.type === 'thinking') builder.countLoss('thought');

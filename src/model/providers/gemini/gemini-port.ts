@@ -6,7 +6,7 @@ import {
   createBlockEventWriter,
   EMPTY_TEXT_BLOCK,
   EMPTY_THINKING_BLOCK,
-  writeWebSearchPages,
+  writeWebSearchResultBlock,
 } from '../../stream/block-event-writer.ts';
 import { postStreamingRequest } from '../../stream/http-stream.ts';
 import {
@@ -20,7 +20,7 @@ import type { StreamTimeouts } from '../../stream/model-attempt.ts';
 import type { StreamEventTranslator } from '../../stream/read-reply.ts';
 import { createRequestVariantSender, createStreamingPort } from '../../stream/streaming-port.ts';
 import { mapSentToolNames } from '../tool-identifiers.ts';
-import { adaptGeminiVariant, buildGeminiRequest, DEFAULT_GEMINI_VARIANT } from './gemini-request.ts';
+import { adaptGeminiRequestVariant, buildGeminiRequest, DEFAULT_GEMINI_REQUEST_VARIANT } from './gemini-request.ts';
 
 /** Connection settings for Google's Gemini API. */
 export type GeminiSettings = {
@@ -39,7 +39,7 @@ const DEFAULT_TIMEOUTS: StreamTimeouts = { headerTimeoutMs: 300_000, idleTimeout
 export function createGeminiPort(settings: GeminiSettings): ModelPort {
   const { name, timeouts, fetch: send = fetch } = settings;
   const baseUrl = settings.baseUrl.replace(/\/+$/, '').replace(/\/openai$/, '');
-  const sendVariant = createRequestVariantSender(DEFAULT_GEMINI_VARIANT, adaptGeminiVariant);
+  const sendVariant = createRequestVariantSender(DEFAULT_GEMINI_REQUEST_VARIANT, adaptGeminiRequestVariant);
   const buildUrl = (model: string, method: string) =>
     `${baseUrl}/models/${encodeURIComponent(model.replace(/^models\//, ''))}:${method}`;
 
@@ -86,7 +86,7 @@ export function createGeminiPort(settings: GeminiSettings): ModelPort {
 }
 
 function buildCountBody(request: ModelRequest): JsonObject {
-  const { generationConfig: _limits, ...rest } = buildGeminiRequest(request, DEFAULT_GEMINI_VARIANT);
+  const { generationConfig: _limits, ...rest } = buildGeminiRequest(request, DEFAULT_GEMINI_REQUEST_VARIANT);
   return { generateContentRequest: { model: `models/${request.model.replace(/^models\//, '')}`, ...rest } };
 }
 
@@ -162,7 +162,7 @@ function readChunk(chunk: JsonObject, state: ReaderState, search: Search | undef
   const stop_reason = STOP_REASONS[reason] ?? (progress.has('call') ? 'tool_use' : 'end_turn');
   const counts = parseUsage(chunk);
   const usage = counts && search ? { ...counts, server_tool_use: { web_search_requests: search.count } } : counts;
-  const pageEvents = search === undefined ? [] : writeWebSearchPages('pages', search.pages, writer);
+  const pageEvents = search === undefined ? [] : writeWebSearchResultBlock('pages', search.pages, writer);
   const end = { type: 'message_delta', delta: { stop_reason }, ...(usage && { usage }) };
   return [...partEvents, ...writer.endAll(), ...pageEvents, end, { type: 'message_stop' }];
 }

@@ -22,7 +22,7 @@ export type GeminiRequestVariant = {
 };
 
 /** Request variant that most models accept. */
-export const DEFAULT_GEMINI_VARIANT: GeminiRequestVariant = { thinking: 'requested', images: 'inside results' };
+export const DEFAULT_GEMINI_REQUEST_VARIANT: GeminiRequestVariant = { thinking: 'requested', images: 'inside results' };
 
 /** Builds the body of a `generateContent` request. The same request always gives the same bytes. */
 export function buildGeminiRequest(request: ModelRequest, variant: GeminiRequestVariant): JsonObject {
@@ -60,7 +60,7 @@ export function buildGeminiRequest(request: ModelRequest, variant: GeminiRequest
 }
 
 /** Returns the variant to try after a request was rejected for a field; `undefined` if there is none. */
-export function adaptGeminiVariant(
+export function adaptGeminiRequestVariant(
   variant: GeminiRequestVariant,
   { kind, message }: ModelFailure,
 ): GeminiRequestVariant | undefined {

@@ -7,7 +7,7 @@ import {
   createBlockEventWriter,
   EMPTY_TEXT_BLOCK,
   EMPTY_THINKING_BLOCK,
-  writeWebSearchPages,
+  writeWebSearchResultBlock,
 } from '../../stream/block-event-writer.ts';
 import { classifyThrown } from '../../stream/failures.ts';
 import { getOrigin, shortenErrorBodies } from '../../stream/http-stream.ts';
@@ -254,13 +254,13 @@ function finishItem(raw: JsonObject, item: string, state: ReaderState): Events {
           ...contentEvents,
           ...signatureEvents,
           ...writer.end(key),
-          ...writeWebSearchPages(`${key}.pages`, citations, writer),
+          ...writeWebSearchResultBlock(`${key}.pages`, citations, writer),
         ];
       });
     case 'web_search_call': {
       const action = narrowToObject(raw.action) ?? {};
       if (action.type === 'search') state.searches.add(item);
-      return writeWebSearchPages(item, narrowToObjects(action.sources), writer);
+      return writeWebSearchResultBlock(item, narrowToObjects(action.sources), writer);
     }
     default:
       return [];

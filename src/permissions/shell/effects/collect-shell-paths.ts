@@ -1,12 +1,12 @@
 import { type DecisionContext, resolveCallPath } from '../../decision-context.ts';
 import type { ResolvedPath } from '../../resolve-path.ts';
 import { findProgramFacts } from '../programs/find-program-facts.ts';
-import type { Subcommands } from '../programs/program-facts.ts';
+import type { ProgramSubcommands } from '../programs/program-facts.ts';
 import type { ShellEffects } from './collect-shell-effects.ts';
 import { expandPathArg } from './glob-expansion.ts';
-import { findFileNamesInStdinCode, listNamesInCode } from './interpreter-code.ts';
+import { findFileNamesInStdinCode, listFileNamesInCode } from './interpreter-code.ts';
 import { listRecursiveSearchScopes, type RecursiveSearchScope } from './recursive-search-scopes.ts';
-import { listWrittenArgs } from './written-args.ts';
+import { listWrittenArgs } from './written-file-args.ts';
 
 /** A file that a command names. `certain`: the command will use it; `possible`: the argument may be a file name. */
 export type AccessedPath = {
@@ -173,7 +173,7 @@ function listCommandMentions(argv: readonly string[]): readonly PathMention[] {
           'reads',
           operands.flatMap((word) => splitPathParts(word).slice(1)),
         )),
-    ...asPossible('reads', listNamesInCode(argv)),
+    ...asPossible('reads', listFileNamesInCode(argv)),
     ...(program.opensNoFiles === true ? [] : asPossible('reads', flagValues)),
     ...(program.walksFolders === true ? listWalkMentions(argv, command) : []),
     ...listWrittenArgs(argv).map(({ word, certainty }): PathMention => ({ to: 'writes', word, certainty, command })),
@@ -224,7 +224,10 @@ function splitPathParts(word: string): readonly string[] {
 }
 
 /** Returns the files of `git show HEAD:secrets/key`, `git diff -- secrets` and `git -C folder grep x -- secrets`. */
-function listSubcommandPaths(argv: readonly string[], { reading, folderOption }: Subcommands): readonly string[] {
+function listSubcommandPaths(
+  argv: readonly string[],
+  { reading, folderOption }: ProgramSubcommands,
+): readonly string[] {
   const subcommandIndex = argv.findIndex((word, index) => index > 0 && reading.includes(word));
   if (subcommandIndex === -1) return [];
   const baseFolder = argv[argv.indexOf(folderOption) + 1] ?? '.';

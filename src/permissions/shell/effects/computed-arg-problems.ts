@@ -14,13 +14,13 @@ import {
 import type { ShellEffects } from './collect-shell-effects.ts';
 import type { ComputedArg } from './computed-args.ts';
 import { findExecCommandStarts, findNestedCommandStarts, findWrappedCommandStarts } from './nested-commands.ts';
-import { listWrittenArgs } from './written-args.ts';
+import { listWrittenArgs } from './written-file-args.ts';
 
 /** Expansions, whose value is only known when the command line runs. */
 const EXPANSION = /\$\{[^}]*\}|\$\(\(?[\s\S]*\)|`[\s\S]*`|\$\w+|\$[@*#?!$-]/g;
 
 /** Lists computed names that a command may open and that a rule may deny or ask about: `f=.env; cat $f`. */
-export function listComputedNameProblems(
+export function listComputedFileNameProblems(
   context: DecisionContext,
   { computedArgs, nameArgs }: ShellEffects,
   cwds: readonly string[],

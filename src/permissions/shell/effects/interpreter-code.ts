@@ -1,7 +1,7 @@
 import { findProgramFacts, isUnknownProgram } from '../programs/find-program-facts.ts';
 
 /** Options of interpreters whose value, attached or not, is code, and arguments with code in place of a file name. */
-export const INLINE_CODE_OPTIONS =
+export const INTERPRETER_CODE_OPTIONS =
   /^(?:-\w*[ceErR]|-[ceE].+|-\w+\W.*|--?(?:[a-z]+-)?(?:eval|expr|print|execute|command|run|cmd|batch|require|import|load|call)(?:-[a-z]+)?(?:=.*)?|eval|-i?ex|-B|data:.*)$/s;
 const QUOTED_TEXT = /(["'`])([^"'`\n]{1,200})\1/g;
 /** Unquoted text that can only be a path: `/x`, `./x`, `~/x`, `.env`. */
@@ -24,7 +24,7 @@ export function mayRunInputAsCode(argv: readonly string[]): boolean {
 }
 
 /** Lists the file names in the code given to a command. Best effort: computed names are missed. */
-export function listNamesInCode(argv: readonly string[]): readonly string[] {
+export function listFileNamesInCode(argv: readonly string[]): readonly string[] {
   const codeArgs = listCodeArgs(argv);
   if (codeArgs.length === 0) return [];
   const allowsUnquoted = hasUnquotedPaths(argv);
@@ -32,7 +32,7 @@ export function listNamesInCode(argv: readonly string[]): readonly string[] {
 }
 
 /** Lists the file names in the code given to a command that the code may change. */
-export function listNamesChangedByCode(argv: readonly string[]): readonly string[] {
+export function listFilesChangedByCode(argv: readonly string[]): readonly string[] {
   const codeArgs = listCodeArgs(argv).filter((code) => FILE_CHANGING_ARG.test(code));
   if (codeArgs.length === 0) return [];
   const allowsUnquoted = hasUnquotedPaths(argv);

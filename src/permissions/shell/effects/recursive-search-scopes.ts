@@ -1,8 +1,8 @@
 import { createSearchFileFilter } from '../exact/analyze-read-only.ts';
 import { findProgramFacts } from '../programs/find-program-facts.ts';
-import { createFindFilter, type SearchFileFilter } from '../programs/search-filters.ts';
+import { createFindFileFilter, type SearchFileFilter } from '../programs/search-filters.ts';
 import type { ReachableCommand } from './collect-shell-effects.ts';
-import { listWrittenArgs } from './written-args.ts';
+import { listWrittenArgs } from './written-file-args.ts';
 
 /** A folder that a command reads or changes recursively, and a filter for the files its options select. */
 export type RecursiveSearchScope = {
@@ -90,7 +90,7 @@ type WalkScope = Omit<RecursiveSearchScope, 'command'>;
 function listWalkScopes(argv: readonly string[], fedUses: readonly Use[]): readonly WalkScope[] {
   const end = argv.findIndex((arg, index) => index > 0 && /^(?:-(?![HLP]$)|!|\()/.test(arg));
   const startFolders = argv.slice(1, end === -1 ? undefined : end).filter((arg) => !/^-[HLP]$/.test(arg));
-  const filter = createFindFilter(argv);
+  const filter = createFindFileFilter(argv);
   const execIndex = argv.findIndex((arg) => /^-(?:exec|ok)(?:dir)?$/.test(arg));
   const execUses =
     execIndex === -1 ? [] : listUses(argv.slice(execIndex + 1).filter((arg) => !/^[;+]$|\{\}/.test(arg)));

@@ -3,7 +3,7 @@ import { type Command, forEachChild, type SyntaxNode } from 'unbash';
 import type { ParseScript } from '../analyze.ts';
 import { getCommandArgv, getProgramBaseName } from '../parse/shell-words.ts';
 import { findProgramFacts, mayRunScripts } from '../programs/find-program-facts.ts';
-import { findInterpreterIndex, INLINE_CODE_OPTIONS, mayRunInputAsCode } from './interpreter-code.ts';
+import { findInterpreterIndex, INTERPRETER_CODE_OPTIONS, mayRunInputAsCode } from './interpreter-code.ts';
 import { findWrappedCommandStarts, listInlineScripts } from './nested-commands.ts';
 
 /** Reads the scripts inside a command line. */
@@ -114,7 +114,7 @@ function readsCodeFromStdin(argv: readonly string[]): boolean {
   if (!mayRunInputAsCode(argv)) return false;
   const rest = argv.slice(findInterpreterIndex(argv) + 1);
   return rest.every(
-    (arg) => (arg.startsWith('-') && !INLINE_CODE_OPTIONS.test(arg)) || arg === 'run' || isStdinArg(arg),
+    (arg) => (arg.startsWith('-') && !INTERPRETER_CODE_OPTIONS.test(arg)) || arg === 'run' || isStdinArg(arg),
   );
 }
 

@@ -4,7 +4,7 @@ import { findProgramFacts, isUnknownProgram } from '../programs/find-program-fac
 import { listProgramRisks } from '../programs/program-risks.ts';
 import type { ReachableCommand, ShellEffects } from './collect-shell-effects.ts';
 import type { ComputedArg } from './computed-args.ts';
-import { findInterpreterIndex, INLINE_CODE_OPTIONS } from './interpreter-code.ts';
+import { findInterpreterIndex, INTERPRETER_CODE_OPTIONS } from './interpreter-code.ts';
 import {
   findExecCommandStarts,
   findNestedCommandStarts,
@@ -13,7 +13,7 @@ import {
   listInlineScripts,
 } from './nested-commands.ts';
 import { listStdinProblems, type NestedScriptParser } from './stdin-scripts.ts';
-import { listWrittenArgs } from './written-args.ts';
+import { listWrittenArgs } from './written-file-args.ts';
 
 /** An argument that calls a function by its name: `python3 -m timeit 'f(x)'`. */
 const CALL = /\w\s*\(/;
@@ -85,12 +85,12 @@ function listCodeProblems(argv: readonly string[]): readonly string[] {
   if (interpreter === undefined) {
     // An unknown program may be an interpreter too.
     const isCode = args.some(
-      (arg, index) => INLINE_CODE_OPTIONS.test(arg) && CODE_CHARACTERS.test(`${arg}${args[index + 1] ?? ''}`),
+      (arg, index) => INTERPRETER_CODE_OPTIONS.test(arg) && CODE_CHARACTERS.test(`${arg}${args[index + 1] ?? ''}`),
     );
     return isUnknownProgram(argv[0] ?? '') && isCode ? problems : [];
   }
   if (interpreter.isHarmless !== undefined) return interpreter.isHarmless(args) ? [] : problems;
-  return args.some((arg) => (interpreter.codeOptions ?? INLINE_CODE_OPTIONS).test(arg) || CALL.test(arg))
+  return args.some((arg) => (interpreter.codeOptions ?? INTERPRETER_CODE_OPTIONS).test(arg) || CALL.test(arg))
     ? problems
     : [];
 }
@@ -117,7 +117,7 @@ function listNameProblems(argv: readonly string[]): readonly string[] {
     if (hasPlaceholder(first) || (runs && innerArgv.some((arg) => hasPlaceholder(arg)))) return true;
     if (inputBecomes === undefined) return false;
     const lacksCommand = wrapper !== undefined && findWrappedCommandStarts(innerArgv).length === 0;
-    return lacksCommand || (runs && (rest.length === 0 || INLINE_CODE_OPTIONS.test(rest.at(-1) ?? '')));
+    return lacksCommand || (runs && (rest.length === 0 || INTERPRETER_CODE_OPTIONS.test(rest.at(-1) ?? '')));
   });
   return mayRunName ? problems : [];
 }

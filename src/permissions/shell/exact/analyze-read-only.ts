@@ -11,7 +11,7 @@ import {
   refuse,
   refuseUnlisted,
 } from '../programs/program-facts.ts';
-import { createFindFilter, type ParsedSearchOption, type SearchFileFilter } from '../programs/search-filters.ts';
+import { createFindFileFilter, type ParsedSearchOption, type SearchFileFilter } from '../programs/search-filters.ts';
 
 /** Checks one command without its wrappers against its table row: every option exactly as listed, none abbreviated. */
 export function analyzeReadOnly(argv: readonly ShellArgument[]): ReadOnlyAnalysis {
@@ -107,7 +107,7 @@ function analyzeWalk(program: ProgramFacts, args: readonly ShellArgument[]): Rea
     reads: commandAnalysis.reads.filter((arg) => arg !== FOUND_FILE),
     searches: walkAnalysis.reads,
     follows: 'links',
-    filter: createFindFilter(args.map(({ text }) => text)),
+    filter: createFindFileFilter(args.map(({ text }) => text)),
     readsOnlyIn: commandAnalysis.readsOnlyIn ?? 'sandbox',
   };
 }

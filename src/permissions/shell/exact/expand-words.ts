@@ -28,12 +28,12 @@ function expandSubstitution(
   if (!takesFiles || analyzeArgs !== undefined || walksFolders === true || text.startsWith('`')) return undefined;
   const [statement, otherTraits] = script?.commands ?? [];
   if (statement === undefined || otherTraits !== undefined || statement.background === true) return undefined;
-  const names = resolvePrintedNames(statement.command, state);
+  const names = resolvePrintedWords(statement.command, state);
   return names?.map((name) => ({ text: name, kind: 'literal', prefix: name, home: 'none', count: 'some' }));
 }
 
 /** Returns all names that a command could print, each a plain word, or `undefined` if that is not certain. */
-export function resolvePrintedNames(node: { readonly type: string }, state: ShellState): readonly string[] | undefined {
+export function resolvePrintedWords(node: { readonly type: string }, state: ShellState): readonly string[] | undefined {
   const command = isCommand(node) ? node : undefined;
   if (command === undefined || command.redirects.length > 0 || command.prefix.length > 0) return undefined;
   // The lookup sees the disk as it was before the command line started.

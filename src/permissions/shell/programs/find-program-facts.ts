@@ -24,7 +24,7 @@ const PROGRAMS: ProgramFactsByName = {
 };
 
 /** The names in the table. They may be nowhere else: the architecture test searches for them. */
-export const PROGRAM_NAMES: readonly string[] = Object.keys(PROGRAMS);
+export const KNOWN_PROGRAM_NAMES: readonly string[] = Object.keys(PROGRAMS);
 
 const UNKNOWN_PROGRAM: ProgramFacts = {};
 const LOWER_CASE_PROGRAMS = new Map(Object.entries(PROGRAMS).map(([name, row]) => [name.toLowerCase(), row]));

@@ -209,7 +209,7 @@ const LASTING_RISKS: readonly CallRisk['kind'][] = [
 ];
 
 /** True for a risk that allows an answer to be remembered for the session at most. */
-export function isLastingRisk({ kind }: Pick<CallRisk, 'kind'>): boolean {
+export function limitsApprovalToSession({ kind }: Pick<CallRisk, 'kind'>): boolean {
   return LASTING_RISKS.includes(kind);
 }
 

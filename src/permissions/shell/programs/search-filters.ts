@@ -18,7 +18,7 @@ const includesName = (pattern: string, name: string) =>
   !PLAIN_PATTERN.test(pattern) || createGlobSegmentTest(pattern)(name);
 
 /** Creates the filter of grep: the last matching --include or --exclude decides; without a match, the first option. */
-export function createGrepFilter(options: readonly ParsedSearchOption[]): SearchFileFilter {
+export function createGrepFileFilter(options: readonly ParsedSearchOption[]): SearchFileFilter {
   const folders = options.filter(({ flag }) => flag === '--exclude-dir').map(({ value }) => value.replace(/\/+$/, ''));
   const files = options.filter(({ flag }) => flag === '--include' || flag === '--exclude');
   return (inside) => {
@@ -34,7 +34,7 @@ export function createGrepFilter(options: readonly ParsedSearchOption[]): Search
 const HIDDEN_OPTIONS = ['-.', '--hidden', '-u', '--unrestricted'];
 
 /** Creates ripgrep's filter: the last matching glob decides; an including one opens hidden files, excludes others. */
-export function createRipgrepFilter(options: readonly ParsedSearchOption[]): SearchFileFilter {
+export function createRipgrepFileFilter(options: readonly ParsedSearchOption[]): SearchFileFilter {
   // Case-insensitive globs come after all others, wherever they are.
   const globs = [['-g', '--glob'], ['--iglob']].flatMap((names) => options.filter(({ flag }) => names.includes(flag)));
   const isExclude = ({ value }: ParsedSearchOption) => value.startsWith('!');
@@ -53,7 +53,7 @@ export function createRipgrepFilter(options: readonly ParsedSearchOption[]): Sea
 }
 
 /** Creates the filter of find: a single -name, and no operators that could negate it. */
-export function createFindFilter(args: readonly string[]): SearchFileFilter {
+export function createFindFileFilter(args: readonly string[]): SearchFileFilter {
   const patterns = args.flatMap((arg, index) => (/^-i?name$/.test(args[index - 1] ?? '') ? [arg] : []));
   const hasOperators = args.some((arg) => /^(?:-o|-or|-not|!|,|\(|\))$/.test(arg));
   const [pattern, otherPattern] = patterns;

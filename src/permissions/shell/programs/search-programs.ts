@@ -5,8 +5,8 @@ import {
   type ProgramFactsByName,
 } from './program-facts.ts';
 import { analyzeFindCommand, analyzeSedCommand } from './read-only-grammars.ts';
-import { createFindFilter, createGrepFilter, createRipgrepFilter } from './search-filters.ts';
-import { isHarmlessSedScript, parseSedArgs, parseSedEdits } from './sed-script.ts';
+import { createFindFileFilter, createGrepFileFilter, createRipgrepFileFilter } from './search-filters.ts';
+import { findSedEditedFileIndexes, isHarmlessSedScript, parseSedArgs } from './sed-script.ts';
 
 const FD: ProgramFacts = {
   suggest: 'never',
@@ -29,7 +29,7 @@ const createExcludeOptions = (names: readonly string[]) =>
 function parsePrintedNames(args: readonly string[]): PrintedFileNames | undefined {
   const analysis = analyzeFindCommand(args.map((text) => ({ text, kind: 'literal', prefix: text, home: 'none' })));
   if (!analysis.ok || args.some((word) => /^-(?:print0|printf|ls)$/.test(word))) return undefined;
-  return { kind: 'found', folders: analysis.reads.map(({ text }) => text), filter: createFindFilter(args) };
+  return { kind: 'found', folders: analysis.reads.map(({ text }) => text), filter: createFindFileFilter(args) };
 }
 
 /** Programs that search files and folders. */
@@ -38,7 +38,7 @@ export const SEARCH_PROGRAMS: ProgramFactsByName = {
     readsOnlyIn: 'anywhere',
     reads: 'after-pattern',
     searches: 'recursive-flag',
-    createFilter: createGrepFilter,
+    createFilter: createGrepFileFilter,
     excludeOptions: createExcludeOptions,
     dashOIsNotOutput: true,
     readOnlyOptions: {
@@ -54,7 +54,7 @@ export const SEARCH_PROGRAMS: ProgramFactsByName = {
     readsOnlyIn: 'anywhere',
     reads: 'after-pattern',
     searches: 'always',
-    createFilter: createRipgrepFilter,
+    createFilter: createRipgrepFileFilter,
     excludeOptions: (names) => names.map((name) => `--iglob=!${name}`),
     dashOIsNotOutput: true,
     scriptOptions: ['--pre', '--hostname-bin'],
@@ -69,7 +69,7 @@ export const SEARCH_PROGRAMS: ProgramFactsByName = {
     startsPrograms: ['grep'],
     reads: 'after-pattern',
     searches: 'recursive-flag',
-    createFilter: createGrepFilter,
+    createFilter: createGrepFileFilter,
     excludeOptions: createExcludeOptions,
     dashOIsNotOutput: true,
     readOnlyOptions: {
@@ -105,7 +105,7 @@ export const SEARCH_PROGRAMS: ProgramFactsByName = {
     inPlaceOption: /^-[a-zA-Z]*i|^--in-place/,
     interpreter: { inputIsData: true, isHarmless: (args) => isHarmlessSedScript(parseSedArgs(args)?.script ?? 'e') },
     analyzeArgs: analyzeSedCommand,
-    parseEdits: parseSedEdits,
+    parseEdits: findSedEditedFileIndexes,
   },
   ...defineProgramFacts('ag ack', { reads: 'after-pattern', searches: 'always' }),
   ...defineProgramFacts('fd fdfind', {

@@ -36,7 +36,7 @@ export function parseSedArgs(args: readonly string[]): SedArgs | undefined {
 const BACKUP_SUFFIX = /^(?:-[nErsuz]*i.|--in-place=)/s;
 
 /** Returns the indexes of the files that `sed -i` edits, if its script only changes lines and it keeps no backup. */
-export function parseSedEdits(args: readonly string[]): readonly number[] | undefined {
+export function findSedEditedFileIndexes(args: readonly string[]): readonly number[] | undefined {
   const parsed = parseSedArgs(args);
   if (parsed?.isInPlace !== true || args.some((arg) => BACKUP_SUFFIX.test(arg))) return undefined;
   return isHarmlessSedScript(parsed.script) ? parsed.files : undefined;

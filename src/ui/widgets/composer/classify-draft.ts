@@ -26,7 +26,7 @@ export function classifyDraft({ text, isLiteral }: DraftEditorState): DraftKind 
 }
 
 /** Returns the command argument at the caret, if the command can complete its arguments. */
-export function findArgumentTarget(
+export function findCompletableArgument(
   { text, caret, isLiteral }: DraftEditorState,
   completes: (command: string) => boolean,
 ): CompletionTarget | undefined {

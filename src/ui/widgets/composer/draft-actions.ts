@@ -10,7 +10,7 @@ import {
   withoutEffects,
 } from '../../input/input-result.ts';
 
-import { classifyDraft, findArgumentTarget, findCompletionTarget } from './classify-draft.ts';
+import { classifyDraft, findCompletableArgument, findCompletionTarget } from './classify-draft.ts';
 import { applyDraftEditorAction, type DraftEditorAction } from './draft-editor-actions.ts';
 import type { DraftEditorState } from './draft-editor-state.ts';
 import { expandPlaceholders, splitDraftIntoParts } from './paste-placeholders.ts';
@@ -64,7 +64,7 @@ function updateMenu(view: ViewState, context: InputContext): InputResult {
   const target =
     isUsedByDialog(view) || view.editor.search !== undefined
       ? undefined
-      : (findCompletionTarget(view.editor) ?? findArgumentTarget(view.editor, canComplete));
+      : (findCompletionTarget(view.editor) ?? findCompletableArgument(view.editor, canComplete));
   if (target === undefined)
     return withoutEffects(view.overlay?.kind === 'menu' ? { ...view, overlay: undefined } : view);
   if (target.kind === 'command') {

@@ -1,5 +1,5 @@
 import { getTextWidth, isPlainAscii, truncateEnd } from '../../../lib/text/text-width.ts';
-import { classifyWrapGrapheme, findWrappedRowStarts, type WrapCell } from '../../../lib/text/text-wrap.ts';
+import { classifyWrapGrapheme, findWrappedRowStarts, type WrapGrapheme } from '../../../lib/text/text-wrap.ts';
 import type { DraftEditorState } from './draft-editor-state.ts';
 import { formatPlaceholder, getPlaceholderIdAt } from './paste-placeholders.ts';
 import { findBoundaryAtOrBefore, findLineEnd, findLineStart, listGraphemeBoundaries } from './text-boundaries.ts';
@@ -123,7 +123,7 @@ function layOutChunk(laid: LayoutInput, chunk: Chunk): VisualRow[] {
   });
 }
 
-function createCells(laid: LayoutInput, chunk: Chunk): WrapCell[] {
+function createCells(laid: LayoutInput, chunk: Chunk): WrapGrapheme[] {
   const boundaries = listGraphemeBoundaries(laid.text, chunk.from, chunk.to);
   return boundaries.slice(0, -1).map((at, index) => {
     const grapheme = laid.text.slice(at, boundaries[index + 1]);

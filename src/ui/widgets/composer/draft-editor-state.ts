@@ -27,13 +27,13 @@ export type HistorySearch = {
 export type DraftTextChange = { readonly at: number; readonly removed: string; readonly inserted: string };
 
 /** The part of the editor state that undo restores besides the text. */
-export type UndoMark = { readonly caret: number; readonly isLiteral: boolean; readonly entry: number };
+export type EditorUndoState = { readonly caret: number; readonly isLiteral: boolean; readonly entry: number };
 
 /** Changes that are undone together. */
 export type UndoStep = {
   readonly changes: readonly DraftTextChange[];
-  readonly before: UndoMark;
-  readonly after: UndoMark;
+  readonly before: EditorUndoState;
+  readonly after: EditorUndoState;
 };
 
 /** The last action, where the effect of the next one depends on it. */
@@ -155,12 +155,12 @@ export function redoDraftEdit(state: DraftEditorState): DraftEditorState {
   return restoreMark({ ...state, redo: state.redo.slice(0, -1), undo: [...state.undo, step] }, text, step.after);
 }
 
-function restoreMark(state: DraftEditorState, text: string, mark: UndoMark): DraftEditorState {
+function restoreMark(state: DraftEditorState, text: string, mark: EditorUndoState): DraftEditorState {
   const { caret, isLiteral, entry } = mark;
   return { ...state, text, caret, isLiteral, goalColumn: undefined, history: { ...state.history, position: entry } };
 }
 
-function createMark(state: DraftEditorState): UndoMark {
+function createMark(state: DraftEditorState): EditorUndoState {
   return { caret: state.caret, isLiteral: state.isLiteral, entry: state.history.position };
 }
 

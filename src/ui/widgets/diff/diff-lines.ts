@@ -4,7 +4,7 @@ import { escapeCodeLine } from '../../../lib/text/sanitize.ts';
 import type { RowTextRange } from '../../../lib/text/text-wrap.ts';
 import {
   colored,
-  createLine,
+  createStyledLine,
   type HighlightCode,
   type LogicalLine,
   plain,
@@ -40,8 +40,8 @@ function createHunkHead(
   { numberColumns, cwd }: { readonly numberColumns: number; readonly cwd: string },
 ): readonly LogicalLine[] {
   if (path !== undefined && path !== previous?.path)
-    return [createLine(plain(`  ${escapeCodeLine(shortenPath(path, cwd))}`))];
-  return previous === undefined ? [] : [createLine(colored('dim', `${' '.repeat(numberColumns + 2)}…`))];
+    return [createStyledLine(plain(`  ${escapeCodeLine(shortenPath(path, cwd))}`))];
+  return previous === undefined ? [] : [createStyledLine(colored('dim', `${' '.repeat(numberColumns + 2)}…`))];
 }
 
 /** The syntax spans of the lines of a hunk; undefined for an unknown language. */
@@ -91,7 +91,10 @@ function createHunkLines(hunk: Hunk, numberColumns: number, syntax: HunkSyntax):
     if (kind !== 'add') oldLine += 1;
     if (kind !== 'del') newLine += 1;
     const gutter = numberColumns === 0 || number === 0 ? '' : `${String(number).padStart(numberColumns)} `;
-    return createLine(colored('dim', `  ${gutter}`), ...renderDiffLine({ kind, text }, changes[index], syntax[index]));
+    return createStyledLine(
+      colored('dim', `  ${gutter}`),
+      ...renderDiffLine({ kind, text }, changes[index], syntax[index]),
+    );
   });
 }
 

@@ -1,7 +1,7 @@
 import type { DiffHunk } from '../../../contracts/display.ts';
 import { expandTabs, getTextWidth, padToWidth } from '../../../lib/text/text-width.ts';
 import { wrapHard } from '../../../lib/text/text-wrap.ts';
-import { colored, createLine, type LogicalLine, plain, type StyledSpan, sliceSpans } from '../../text/line.ts';
+import { colored, createStyledLine, type LogicalLine, plain, type StyledSpan, sliceSpans } from '../../text/line.ts';
 import type { RenderContext } from '../../text/render-context.ts';
 import { countAdjacentDiffLines, findChangedRanges, highlightHunk, renderDiffLine } from './diff-lines.ts';
 
@@ -24,7 +24,7 @@ export function renderSideBySide(
   return pairLines(expanded, highlightHunk(expanded, path, highlight)).flatMap(({ before, after }) => {
     const [left, right] = [wrapCell(before, room), wrapCell(after, room)];
     return Array.from({ length: Math.max(left.length, right.length, 1) }, (_, row) =>
-      createLine(
+      createStyledLine(
         ...renderSide(left[row], row === 0 ? before?.number : undefined, digits, room),
         colored('dim', DIVIDER),
         ...renderSide(right[row], row === 0 ? after?.number : undefined, digits, room),

@@ -23,17 +23,17 @@ export function FirstRun({ layout: { head, dialog } }: { readonly layout: FirstR
   );
 }
 
-export type FrameRendererOptions = Pick<ScreenOptions, 'depth' | 'background' | 'glyphs' | 'resizeMode'>;
+export type FirstRunRendererOptions = Pick<ScreenOptions, 'depth' | 'background' | 'glyphs' | 'resizeMode'>;
 
 /** Creates the output that redraws the screen with every change, and erases it at the end. */
 export function createFirstRunRenderer(
   out: TerminalOutput,
-  options: FrameRendererOptions,
+  options: FirstRunRendererOptions,
   onResized: () => void,
 ): FirstRunRenderer {
   const terminal = createAsciiOutput(out, () => options.glyphs === 'ascii');
   const host = createScreenFrameWriter(terminal, onResized, options.resizeMode);
-  const createPaint = (background: FrameRendererOptions['background']) =>
+  const createPaint = (background: FirstRunRendererOptions['background']) =>
     createThemePaint({ name: 'auto', customThemes: new Map(), background, depth: options.depth });
   let paint = createPaint(options.background);
   const glyphs = options.glyphs === 'ascii' ? ASCII_GLYPHS : UNICODE_GLYPHS;

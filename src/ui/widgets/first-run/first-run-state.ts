@@ -73,7 +73,7 @@ export function getOpenFirstRunStep(state: FirstRunScreenState): FirstRunStep | 
 }
 
 /** Returns the answers; `undefined` as long as a question is open. */
-export function getSettledAnswer({
+export function getFirstRunAnswers({
   trust,
   model,
   takeOver,

@@ -3,8 +3,8 @@ import { formatCount } from '../../../lib/text/format.ts';
 import { sanitize } from '../../../lib/text/sanitize.ts';
 import {
   colored,
-  createLine,
   createProseLine,
+  createStyledLine,
   insertNoBreakSpaces,
   type LogicalLine,
   plain,
@@ -203,7 +203,7 @@ function formatKeyPage({ keyProvider }: FirstRunScreenState, text: string): Firs
           ' Claude and ChatGPT subscriptions do not include an API key; Google AI Studio and Groq offer free ones.',
         ),
       ),
-      createLine(colored('accent', INPUT_MARK), plain(maskKey(text))),
+      createStyledLine(colored('accent', INPUT_MARK), plain(maskKey(text))),
     ],
     options: [],
     keys: `${text === '' ? '' : typed}enter stores the key · esc back`,
@@ -222,7 +222,7 @@ function formatAddressPage(text: string): FirstRunText {
     title: 'Enter the address of the server',
     body: [
       createProseLine(plain('For example http://127.0.0.1:8080/v1')),
-      createLine(colored('accent', INPUT_MARK), plain(sanitize(text, 'prompt'))),
+      createStyledLine(colored('accent', INPUT_MARK), plain(sanitize(text, 'prompt'))),
     ],
     options: [],
     keys: 'enter loads the models · esc back',

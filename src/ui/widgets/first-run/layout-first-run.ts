@@ -1,5 +1,5 @@
 import { getTextWidth } from '../../../lib/text/text-width.ts';
-import { colored, createLine, createProseLine, type LogicalLine, plain } from '../../text/line.ts';
+import { colored, createProseLine, createStyledLine, type LogicalLine, plain } from '../../text/line.ts';
 import { getRowText, type ScreenRow, wrapLines } from '../../text/render-lines.ts';
 import type { DialogLayout } from '../permission-dialog/fit-dialog.ts';
 import type { FirstRunScreenState } from './first-run-state.ts';
@@ -27,7 +27,7 @@ export function layoutFirstRun(state: FirstRunScreenState): FirstRunLayout {
   const { rows: screenRows } = state.size;
   const available = Math.max(1, screenRows - 1);
   const title: ScreenRow = [{ text: text.title, style: { bold: true } }];
-  const titles = toRows(state, [createLine(...title)]);
+  const titles = toRows(state, [createStyledLine(...title)]);
   const body = [...titles.slice(1), ...toRows(state, text.body)];
   const note = state.note === '' ? [] : toRows(state, [createProseLine(colored('warn', state.note))]);
   const options = toRows(
@@ -87,8 +87,8 @@ export function scrollFirstRunByPage(state: FirstRunScreenState, direction: 1 | 
 function formatHead(state: FirstRunScreenState): readonly ScreenRow[] {
   const { version, folder } = state.question;
   const rows = toRows(state, [
-    createLine({ text: `ouro ${version}`, style: { bold: true } }),
-    createLine(colored('dim', folder)),
+    createStyledLine({ text: `ouro ${version}`, style: { bold: true } }),
+    createStyledLine(colored('dim', folder)),
   ]);
   return state.size.rows === Number.POSITIVE_INFINITY ? rows : [...rows, []];
 }

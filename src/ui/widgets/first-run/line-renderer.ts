@@ -14,7 +14,7 @@ export type FirstRunRenderer = {
 };
 
 /** Creates the output for terminals where lines can only be appended. Each line is written once. */
-export function createLineRenderer(out: TerminalOutput): FirstRunRenderer {
+export function createFirstRunLineRenderer(out: TerminalOutput): FirstRunRenderer {
   let page: FirstRunScreenState['page'] | undefined;
   let written: ReadonlySet<string> = new Set();
 

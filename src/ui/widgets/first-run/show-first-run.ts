@@ -2,26 +2,26 @@ import type { FirstRunAnswers, FirstRunQuestions, LocalModelServer } from '../..
 import { getErrorMessage } from '../../../lib/errors.ts';
 import type { InputEvent } from '../../input/input-event.ts';
 import { createKeyboardReader, type TerminalInput } from '../../input/keyboard-reader.ts';
-import { classifyBackground } from '../../terminal/await-background.ts';
+import { classifyBackground } from '../../terminal/await-background-color.ts';
 import type { TerminalOutput } from '../../terminal/screen-frame-writer.ts';
-import type { FrameRendererOptions } from './FirstRun.tsx';
+import type { FirstRunRendererOptions } from './FirstRun.tsx';
 import { addTypedAhead, handleFirstRunInput, offerModels, startsFirstDraft } from './first-run-keys.ts';
 import {
   createFirstRunScreenState,
   type FirstRunScreenState,
   type FirstRunSize,
-  getSettledAnswer,
+  getFirstRunAnswers,
   UNLIMITED_SCREEN_SIZE,
 } from './first-run-state.ts';
 import { markVisibleRowsSeen } from './layout-first-run.ts';
-import { createLineRenderer, type FirstRunRenderer } from './line-renderer.ts';
+import { createFirstRunLineRenderer, type FirstRunRenderer } from './line-renderer.ts';
 
 /** The dependencies of the first-run screen. */
 export type FirstRunDeps = {
   readonly out: TerminalOutput;
   readonly in: TerminalInput;
   /** Rendering options; with `lines`, lines are only appended. */
-  readonly rendering: FrameRendererOptions | 'lines';
+  readonly rendering: FirstRunRendererOptions | 'lines';
   /** Finds model servers on the usual local ports. */
   readonly findLocalServers: () => Promise<readonly LocalModelServer[]>;
   /** Lists the models of a server, with names that `--model` accepts. */
@@ -51,7 +51,7 @@ export function showFirstRun(question: FirstRunQuestions, parts: FirstRunDeps) {
   function draw(next: FirstRunScreenState): void {
     const { page } = next;
     state = { ...next, keyProvider: page.kind === 'key' ? parts.recognizeKey(page.text) : undefined };
-    const answer = getSettledAnswer(state);
+    const answer = getFirstRunAnswers(state);
     if (answer !== undefined) resolve(answer);
     if (isOpen && isShown) renderer?.show(state);
   }
@@ -149,7 +149,7 @@ function createTypingTimer(now: () => number, onEnd: () => void) {
 
 /** Creates the output. The redrawing one is loaded on demand, as it loads Ink. */
 async function openRenderer({ out, rendering }: FirstRunDeps, onResized: () => void): Promise<FirstRunRenderer> {
-  if (rendering === 'lines') return createLineRenderer(out);
+  if (rendering === 'lines') return createFirstRunLineRenderer(out);
   const { createFirstRunRenderer } = await import('./FirstRun.tsx');
   return createFirstRunRenderer(out, rendering, onResized);
 }

@@ -3,7 +3,7 @@ import type { UserQuestion } from '../../../contracts/tool.ts';
 import { getUserDraft, type ViewState } from '../../app-state/view-state.ts';
 import { type InputResult, withEffects, withoutEffects } from '../../input/input-result.ts';
 import {
-  createOpenDialog,
+  createOpenDialogState,
   type DialogForm,
   type DialogRequest,
   type OpenDialog,
@@ -18,7 +18,7 @@ import {
 } from './question-parts.ts';
 
 /** One step in a set of questions or a form. */
-export type AnswerStep =
+export type QuestionAnswerStep =
   | { readonly type: 'choose'; readonly choice: number; readonly mode: 'mark' | 'take' }
   | { readonly type: 'send_marked' | 'skip' | 'back' }
   | { readonly type: 'typed'; readonly text: string };
@@ -28,7 +28,7 @@ export function applyAnswerStep(
   view: ViewState,
   request: DialogRequest,
   dialog: OpenDialog,
-  step: AnswerStep,
+  step: QuestionAnswerStep,
 ): InputResult {
   if (request.kind !== 'question') return withoutEffects(view);
   const { question } = request;
@@ -74,7 +74,7 @@ function createAnswer(
   question: UserQuestion,
   part: QuestionPart,
   { partIndex, marked }: DialogForm,
-  step: Exclude<AnswerStep, { type: 'back' }>,
+  step: Exclude<QuestionAnswerStep, { type: 'back' }>,
 ): ParsedAnswer {
   const answersAt = (choices: readonly number[]) => choices.flatMap((choice) => part.options[choice]?.answer ?? []);
   if (step.type === 'typed') return parseTypedAnswer(question, partIndex, step.text);
@@ -89,7 +89,7 @@ function createAnswer(
 
 /** Shows another part. It has not been read yet, so it accepts keys as late as a new dialog. */
 function showPart(view: ViewState, { draftText }: OpenDialog, form: DialogForm): ViewState {
-  return { ...view, dialog: { ...createOpenDialog(view.keys.lastKeyAtMs), draftText, form } };
+  return { ...view, dialog: { ...createOpenDialogState(view.keys.lastKeyAtMs), draftText, form } };
 }
 
 /** Sends the text typed for a dialog. Empty text sends nothing, except for a denial without a reason. */

@@ -2,7 +2,7 @@ import type { UserQuestion } from '../../../contracts/tool.ts';
 import { escapeDisplayName, sanitize } from '../../../lib/text/sanitize.ts';
 import { colored, createProseLine, plain } from '../../text/line.ts';
 import type { DialogForm, DialogRequest, OpenDialog } from '../permission-dialog/dialog-state.ts';
-import { type DialogBody, EMPTY_BODY } from '../permission-dialog/permission-body.ts';
+import { type DialogBody, EMPTY_DIALOG_BODY } from '../permission-dialog/permission-body.ts';
 import { formatFilledFields, listQuestionParts } from './question-parts.ts';
 
 /** Returns the title of a question dialog. */
@@ -25,15 +25,15 @@ export function createQuestionBody(
   const { question } = request;
   switch (question.kind) {
     case 'plan':
-      return EMPTY_BODY;
+      return EMPTY_DIALOG_BODY;
     case 'elicitation':
       return createElicitationBody(question, form);
     default: {
       const part = listQuestionParts(question)[form.partIndex];
-      if (part === undefined) return EMPTY_BODY;
+      if (part === undefined) return EMPTY_DIALOG_BODY;
       const position = question.questions.length > 1 ? ` (${form.partIndex + 1}/${question.questions.length})` : '';
       return {
-        ...EMPTY_BODY,
+        ...EMPTY_DIALOG_BODY,
         subject: [createProseLine(plain(escapeDisplayName(part.question)), colored('dim', position))],
         description: part.hints.map(createHint),
       };
@@ -50,7 +50,7 @@ function createElicitationBody(question: Elicitation, { partIndex, answers, prob
     const { url } = question.wants;
     const host = URL.canParse(url) ? new URL(url).host : 'invalid URL';
     return {
-      ...EMPTY_BODY,
+      ...EMPTY_DIALOG_BODY,
       warnings: [createProseLine(plain('Host: '), colored('code', sanitize(host, 'line')))],
       subject: [...message, sanitize(url, 'line')].map((line) => createProseLine(plain(line))),
     };
@@ -62,7 +62,7 @@ function createElicitationBody(question: Elicitation, { partIndex, answers, prob
   const field =
     part === undefined ? [] : [createProseLine(plain(escapeDisplayName(part.question)), colored('dim', position))];
   return {
-    ...EMPTY_BODY,
+    ...EMPTY_DIALOG_BODY,
     warnings: problem === undefined ? [] : [createProseLine(colored('warn', sanitize(problem, 'line')))],
     subject: [...[...message, ...filled].map((line) => createProseLine(plain(line))), ...field],
     description: part?.hints.map(createHint) ?? [],

@@ -14,7 +14,7 @@ import {
 
 import {
   createUserAnswer,
-  isApproval,
+  isApprovalQuestionPart,
   listQuestionParts,
   MAX_KEYED_CHOICES,
   type QuestionPart,
@@ -70,7 +70,7 @@ function createFormOptions(question: UserQuestion, form: DialogForm): readonly D
 function createPartOptions(question: UserQuestion, form: DialogForm): readonly DialogOption[] {
   const part = listQuestionParts(question)[form.partIndex];
   if (part === undefined) return [];
-  if (isApproval(part)) return createApprovalOptions(part);
+  if (isApprovalQuestionPart(part)) return createApprovalOptions(part);
   const choices = part.options.map(({ label, description }, index): DialogOption => {
     const mark = part.multiSelect ? (form.marked.includes(index) ? '[x] ' : '[ ] ') : '';
     const option = createChoiceOption(String(index + 1), `${mark}${label}`, { type: 'choose', choice: index });

@@ -6,8 +6,8 @@ import { sanitize, sanitizeForScreen } from '../../../lib/text/sanitize.ts';
 import { getTextWidth, truncateEnd } from '../../../lib/text/text-width.ts';
 import {
   colored,
-  createLine,
   createProseLine,
+  createStyledLine,
   insertNoBreakSpaces,
   type LogicalLine,
   measureSpans,
@@ -24,7 +24,7 @@ import { renderMarkdownBlock } from '../markdown/render-markdown-block.ts';
 import { renderTaskListColumn } from '../TaskList.tsx';
 import { renderEndedCalls } from '../tool-calls/ended-calls.ts';
 import { renderRunFailure } from './failure-lines.ts';
-import type { Banner, HistoryItem } from './history-item.ts';
+import type { BannerContent, HistoryItem } from './history-item.ts';
 
 /** The state passed from one item to the next: the end of a long code block, and the kind of item printed last. */
 export type HistoryRenderState = { readonly openCode: string; readonly lastKind: HistoryItem['kind'] | undefined };
@@ -41,7 +41,7 @@ export function renderHistoryItem(
   context: RenderContext,
   state: HistoryRenderState,
 ): { readonly lines: readonly LogicalLine[]; readonly state: HistoryRenderState } {
-  const gap = needsHistoryGap(item, state.lastKind) ? [createLine()] : [];
+  const gap = needsHistoryGap(item, state.lastKind) ? [createStyledLine()] : [];
   if (item.kind === 'markdown') {
     const block = renderMarkdownBlock(item.block, context, state.openCode);
     return { lines: [...gap, ...block.lines], state: { openCode: block.openCode, lastKind: item.kind } };
@@ -100,10 +100,10 @@ function renderItem(item: Exclude<HistoryItem, { kind: 'markdown' }>, context: R
     case 'stopped':
       return [createProseLine(colored('warn', `${glyphs.stopped} `), plain(item.hint))];
     case 'thinking':
-      return [createLine(colored('dim', `thought for ${formatDuration(Math.floor(item.ms / 1000) * 1000)}`))];
+      return [createStyledLine(colored('dim', `thought for ${formatDuration(Math.floor(item.ms / 1000) * 1000)}`))];
     case 'compacted':
       return [
-        createLine(
+        createStyledLine(
           colored('ok', `${glyphs.done} `),
           plain(`Compacted: ${formatTokens(item.fromTokens)} ${glyphs.arrow} ${formatTokens(item.toTokens)} tokens. `),
           colored('dim', 'The full history stays above and in ctrl+o.'),
@@ -157,7 +157,7 @@ function renderPrompt(text: string, { glyphs }: RenderContext): readonly Logical
 /** Creates a line of a user message: a bar, and a band in the background. */
 function createUserLine(content: StyledSpan, { bar }: Glyphs): LogicalLine {
   const space: StyledSpan = { text: content.text === '' ? '' : ' ', style: { background: 'band' } };
-  return createLine({ text: bar, style: { token: 'brand', background: 'band' } }, space, content);
+  return createStyledLine({ text: bar, style: { token: 'brand', background: 'band' } }, space, content);
 }
 
 /** Creates the summary line of a run, with the command that reverts its changes. */
@@ -223,18 +223,18 @@ const MIN_TITLE_COLUMNS = 24;
 
 /** Renders the banner: the logo, and beside it version, model, folder and the extensions in effect. @internal */
 export function renderBanner(
-  { version, model, window, folder, branch, configuration }: Banner,
+  { version, model, window, folder, branch, configuration }: BannerContent,
   { glyphs, width }: RenderContext,
 ): readonly LogicalLine[] {
   const logo = getLogo(glyphs, width);
   const createLogoSpan = (row: number) => colored('brand', logo[row] === undefined ? '' : ` ${logo[row]}  `);
   const clean = (text: string) => sanitize(text, 'line');
   const branchText = branch === undefined ? '' : `  ${glyphs.branch} ${clean(branch)}`;
-  const folderLine = createLine(createLogoSpan(1), plain(clean(folder)), colored('dim', branchText));
+  const folderLine = createStyledLine(createLogoSpan(1), plain(clean(folder)), colored('dim', branchText));
   const effectsSpan = colored('dim', clean(configuration.join(glyphs.separator)));
   const isWide = measureSpans(folderLine.spans) + getTextWidth(effectsSpan.text) + 4 <= width;
   return [
-    createLine(
+    createStyledLine(
       createLogoSpan(0),
       { text: 'ouro', style: { bold: true } },
       colored('dim', ` ${clean(version)}     `),
@@ -268,7 +268,7 @@ export function renderLastSession({ when, title, worked }: LastSession, { glyphs
   const minTitle = Math.min(MIN_TITLE_COLUMNS, getTextWidth(title));
   const details = candidates.find((spans) => room - measureSpans(spans) >= minTitle) ?? command;
   const titleText = truncateEnd(sanitize(title, 'line'), Math.max(8, room - measureSpans(details)));
-  return { ...createLine(age, plain(titleText), ...details), indent };
+  return { ...createStyledLine(age, plain(titleText), ...details), indent };
 }
 
 function createWorkSpans(

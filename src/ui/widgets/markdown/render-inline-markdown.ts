@@ -19,7 +19,7 @@ const KNOWN_TYPES = new Set(
   ).split(' '),
 );
 
-export function isKnownToken(token: Token): token is MarkedToken {
+export function isKnownMarkdownToken(token: Token): token is MarkedToken {
   return KNOWN_TYPES.has(token.type);
 }
 
@@ -43,7 +43,7 @@ function* renderTokens(
   options: InlineMarkdownOptions,
 ): Generator<StyledSpan> {
   for (const token of tokens) {
-    if (isKnownToken(token)) yield* renderToken(token, style, options);
+    if (isKnownMarkdownToken(token)) yield* renderToken(token, style, options);
     else yield createSpan(token.raw, style);
   }
 }

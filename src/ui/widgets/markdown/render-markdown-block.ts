@@ -3,8 +3,8 @@ import { formatCount } from '../../../lib/text/format.ts';
 import { expandTabs } from '../../../lib/text/text-width.ts';
 import {
   colored,
-  createLine,
   createProseLine,
+  createStyledLine,
   type HighlightCode,
   type LogicalLine,
   plain,
@@ -19,7 +19,7 @@ import {
   type MarkdownBlock,
 } from './markdown-stream.ts';
 
-import { type InlineMarkdownOptions, isKnownToken, renderInlineMarkdown } from './render-inline-markdown.ts';
+import { type InlineMarkdownOptions, isKnownMarkdownToken, renderInlineMarkdown } from './render-inline-markdown.ts';
 import { renderMarkdownTable } from './render-markdown-table.ts';
 
 /** The options for rendering a block. */
@@ -42,7 +42,7 @@ export function renderMarkdownBlock(
   options: MarkdownRenderOptions,
   openCode = '',
 ): RenderedBlock {
-  const gap = block.gap === 'line' ? [createLine()] : [];
+  const gap = block.gap === 'line' ? [createStyledLine()] : [];
   if (block.kind === 'code') {
     const code = renderCodeBlock(block, openCode, options.highlight);
     return { lines: [...gap, ...code.lines], openCode: code.openCode };
@@ -62,14 +62,14 @@ function renderProse(source: string, options: MarkdownRenderOptions, depth: numb
   if (start === 'text' && isPlainParagraph(source)) return renderParagraph(Lexer.lexInline(source.trim()), options);
   return new Lexer({ gfm: true })
     .lex(source)
-    .flatMap((token) => (isKnownToken(token) ? renderToken(token, options) : []));
+    .flatMap((token) => (isKnownMarkdownToken(token) ? renderToken(token, options) : []));
 }
 
 /** Renders the content of a list item or a quote, which is Markdown again. */
 function renderContent(source: string, options: MarkdownRenderOptions, depth: number): LogicalLine[] {
   const parsed = appendMarkdown(createMarkdownStream({ codeLines: Number.POSITIVE_INFINITY }), source);
   return [...parsed.finished, ...finishMarkdown(parsed.stream)].flatMap((block) => {
-    const gap = block.gap === 'line' ? [createLine()] : [];
+    const gap = block.gap === 'line' ? [createStyledLine()] : [];
     if (block.kind === 'code') return [...gap, ...renderCodeBlock(block, '', options.highlight).lines];
     return [...gap, ...renderProse(block.source, options, depth + 1)];
   });
@@ -109,9 +109,9 @@ function renderToken(token: MarkedToken, options: MarkdownRenderOptions): Logica
     case 'table':
       return renderMarkdownTable(token, options.width, options);
     case 'hr':
-      return [createLine(colored('dim', '───'))];
+      return [createStyledLine(colored('dim', '───'))];
     case 'def':
-      return [createLine(colored('dim', token.raw.trim()))];
+      return [createStyledLine(colored('dim', token.raw.trim()))];
     default:
       return renderVerbatim(token.raw);
   }
@@ -144,7 +144,7 @@ function renderVerbatim(raw: string): LogicalLine[] {
   return raw
     .replace(/\n+$/, '')
     .split('\n')
-    .map((text) => createLine(...(text === '' ? [] : [plain(text)])));
+    .map((text) => createStyledLine(...(text === '' ? [] : [plain(text)])));
 }
 
 /** The parts of a list item: marker, task box, and content without indentation. */
@@ -189,9 +189,9 @@ export function renderOpenMarkdownBlock(
   const table = block.kind === 'prose' ? findTable(block.source) : undefined;
   if (block.kind !== 'prose' || table === undefined) return renderMarkdownBlock(block, options, openCode).lines;
   const before = table.before === '' ? [] : renderMarkdownBlock({ ...block, source: table.before }, options).lines;
-  const gap = block.gap === 'line' && before.length === 0 ? [createLine()] : [];
+  const gap = block.gap === 'line' && before.length === 0 ? [createStyledLine()] : [];
   const note = colored('dim', `${options.ellipsis} table, ${formatCount(table.rows, 'row')}`);
-  return [...gap, ...before, createLine(note)];
+  return [...gap, ...before, createStyledLine(note)];
 }
 
 /** Finds a table; returns the text before it and its number of rows. */
@@ -221,16 +221,16 @@ export function renderCodeBlock(
   highlight: HighlightCode | undefined,
 ): RenderedCode {
   const isStart = block.part === 'whole' || block.part === 'first';
-  const tag = isStart && block.language !== '' ? [createLine(colored('dim', block.language))] : [];
+  const tag = isStart && block.language !== '' ? [createStyledLine(colored('dim', block.language))] : [];
   if (block.source === '' && isStart) return { lines: tag, openCode: '' };
   const before = isStart ? '' : openCode;
   const highlighted = highlight?.(before + block.source, block.language);
   if (highlighted === undefined) {
-    const lines = block.source.split('\n').map((text) => createLine(...expandSpanTabs([plain(text)])));
+    const lines = block.source.split('\n').map((text) => createStyledLine(...expandSpanTabs([plain(text)])));
     return { lines: [...tag, ...lines], openCode: '' };
   }
   const ownLines = highlighted.slice(before === '' ? 0 : before.split('\n').length - 1);
-  const lines = ownLines.map(({ spans }) => createLine(...expandSpanTabs(spans)));
+  const lines = ownLines.map(({ spans }) => createStyledLine(...expandSpanTabs(spans)));
   return {
     lines: [...tag, ...lines],
     openCode: getOpenCode(

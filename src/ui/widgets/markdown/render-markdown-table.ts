@@ -3,8 +3,8 @@ import { getTextWidth, padToWidth } from '../../../lib/text/text-width.ts';
 import { wrapRanges } from '../../../lib/text/text-wrap.ts';
 import {
   colored,
-  createLine,
   createProseLine,
+  createStyledLine,
   type LogicalLine,
   plain,
   type StyledSpan,
@@ -28,7 +28,7 @@ export function renderMarkdownTable(table: Tokens.Table, width: number, options:
     return createRecords(header, rows);
   const widths = totalWidth > availableWidth ? shrinkColumns(natural, availableWidth) : natural;
   const bold = header.map(({ spans, width }) => ({ spans: spans.map(makeBold), width }));
-  const rule = createLine(colored('dim', widths.map((columns) => '─'.repeat(columns)).join(GAP)));
+  const rule = createStyledLine(colored('dim', widths.map((columns) => '─'.repeat(columns)).join(GAP)));
   const body = rows.flatMap((row) => createRowLines(row, widths, table.align));
   return [...createRowLines(bold, widths, table.align), rule, ...body];
 }
@@ -74,7 +74,7 @@ function createRowLines(
       );
       return isLast ? cell : [...cell, plain(GAP)];
     });
-    return createLine(...spans);
+    return createStyledLine(...spans);
   });
 }
 

@@ -1,6 +1,6 @@
 import { getTextWidth, padToWidth } from '../../../lib/text/text-width.ts';
 import { isBusy, type ViewState } from '../../app-state/view-state.ts';
-import { colored, createLine, type LogicalLine, plain, type StyledSpan } from '../../text/line.ts';
+import { colored, createStyledLine, type LogicalLine, plain, type StyledSpan } from '../../text/line.ts';
 import type { RenderContext } from '../../text/render-context.ts';
 
 type HelpLine = { readonly keys: string; readonly effect: string; readonly when: 'always' | 'busy' | 'idle' };
@@ -75,7 +75,7 @@ export function renderKeyHelp(view: ViewState, { width }: RenderContext, rows: n
   const note = isFiltering ? `/${filter}` : 'any key closes   / filters';
   const suffix = sections.length === 0 ? '   no match' : hiddenCount > 0 ? `   ${hiddenCount} more` : '';
   const lines = Array.from({ length: Math.max(0, shownRows) }, (_, row) => joinColumns(columns, row));
-  return [...lines, createLine(colored('dim', `${note}${suffix}`))];
+  return [...lines, createStyledLine(colored('dim', `${note}${suffix}`))];
 }
 
 function getFilter({ overlay }: ViewState): { readonly filter: string; readonly isFiltering: boolean } {
@@ -122,7 +122,7 @@ function joinColumns(columns: readonly (readonly Row[])[], row: number): Logical
     const isLast = index === columns.length - 1;
     return isLast ? cell.spans : [...cell.spans, plain(' '.repeat(measureColumn(column) - cell.width + GAP))];
   });
-  return createLine(...spans);
+  return createStyledLine(...spans);
 }
 
 function measureWidth(columns: readonly (readonly Row[])[]): number {

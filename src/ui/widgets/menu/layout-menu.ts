@@ -8,7 +8,7 @@ import {
   type ResumableSessionList,
 } from '../../app-state/overlay.ts';
 import { FRAME_COLUMNS } from '../../text/Frame.tsx';
-import { colored, createLine, type LogicalLine, plain, type StyledSpan, truncateLine } from '../../text/line.ts';
+import { colored, createStyledLine, type LogicalLine, plain, type StyledSpan, truncateLine } from '../../text/line.ts';
 import type { RenderContext } from '../../text/render-context.ts';
 import { renderDiff } from '../diff/diff-lines.ts';
 import { renderCodeBlock } from '../markdown/render-markdown-block.ts';
@@ -115,7 +115,7 @@ function layoutSessions(
   const count = `${choices.length} of ${list.choices.length}`;
   const where = `${SCOPE_LABELS[list.scope]}${context.glyphs.separator}${count}   tab: ${scopes}`;
   const head = createHead(SESSION_LIST_TITLE, list.query, where);
-  const emptyLine = createLine(
+  const emptyLine = createStyledLine(
     colored('dim', list.query === '' ? '    No other session yet.' : '    No matching session.'),
   );
   const footer = [
@@ -128,9 +128,9 @@ function layoutSessions(
 function createSessionFoot({ mode }: ResumableSessionList, context: RenderContext): LogicalLine {
   switch (mode.type) {
     case 'renaming':
-      return createLine(plain(`  new title: ${mode.title}_`));
+      return createStyledLine(plain(`  new title: ${mode.title}_`));
     case 'removing':
-      return createLine(colored('warn', '  ctrl+d again deletes it permanently; any other key cancels'));
+      return createStyledLine(colored('warn', '  ctrl+d again deletes it permanently; any other key cancels'));
     default:
       return createFoot(context.width < NARROW_COLUMNS ? SHORT_SESSION_KEYS : SESSION_KEYS, context);
   }
@@ -138,11 +138,11 @@ function createSessionFoot({ mode }: ResumableSessionList, context: RenderContex
 
 function createHead(title: string, query: string, note: string): LogicalLine {
   const name: StyledSpan = { text: title, style: { bold: true } };
-  return createLine(name, plain(`${QUERY_MARK}${query}`), colored('dim', `   ${note}`));
+  return createStyledLine(name, plain(`${QUERY_MARK}${query}`), colored('dim', `   ${note}`));
 }
 
 function createFoot(keys: readonly string[], { glyphs }: RenderContext): LogicalLine {
-  return createLine(colored('dim', `  ${keys.join(glyphs.separator)}`));
+  return createStyledLine(colored('dim', `  ${keys.join(glyphs.separator)}`));
 }
 
 /** Fits the choices into the rows between head and foot, with the selected one visible. */
@@ -227,33 +227,33 @@ function renderThemePreview(context: RenderContext, rows: number): readonly Logi
 function renderFullPreview(context: RenderContext): readonly LogicalLine[] {
   const { glyphs, highlight } = context;
   return [
-    createLine(
+    createStyledLine(
       { text: glyphs.bar, style: { token: 'brand', background: 'band' } },
       { text: ' your message ', style: { token: 'user', background: 'band' } },
       plain('   the response, with '),
       colored('code', 'code'),
     ),
     ...renderCode(CODE, highlight),
-    createLine(
+    createStyledLine(
       colored('ok', glyphs.done),
       plain(' done   '),
       colored('error', `${glyphs.failed} failed: no connection`),
     ),
     ...renderDiff({ hunks: [DIFF], path: 'cart.ts' }, context),
-    createLine(...renderDialog('Change src/cart.ts?', context), colored('dim', '   esc no, and stop')),
+    createStyledLine(...renderDialog('Change src/cart.ts?', context), colored('dim', '   esc no, and stop')),
   ];
 }
 
 /** Renders an error, a dialog, a line of code and a diff. */
 function renderSmallPreview(context: RenderContext): readonly LogicalLine[] {
   return [
-    createLine(
+    createStyledLine(
       colored('error', `${context.glyphs.failed} failed`),
       plain('   '),
       ...renderDialog('Change it?', context),
     ),
     ...renderCode(CODE, context.highlight),
-    createLine({ text: '- limit = 10;', style: { token: 'del', background: 'delBg' } }, plain('  '), {
+    createStyledLine({ text: '- limit = 10;', style: { token: 'del', background: 'delBg' } }, plain('  '), {
       text: '+ limit = 100;',
       style: { token: 'add', background: 'addBg' },
     }),

@@ -17,8 +17,8 @@ import { formatQuestion, listQuestionParts } from '../form/question-parts.ts';
 import {
   createDialogOptions,
   createRequestListOptions,
-  filterListedOptions,
   filterListedRequests,
+  filterOptionsInList,
   findDialogOption,
 } from './dialog-options.ts';
 import {
@@ -120,7 +120,7 @@ function handleOpenDialogKey(
   context: InputContext,
 ): InputResult | undefined {
   const options = getOptions(view, request, dialog);
-  const lines = filterListedOptions(options);
+  const lines = filterOptionsInList(options);
   switch (chord) {
     case 'escape':
     case 'ctrl+c':

@@ -7,7 +7,7 @@ import type {
 } from '../../../contracts/permission.ts';
 import type { UserQuestion } from '../../../contracts/tool.ts';
 import { createQuestionOptions } from '../form/question-options.ts';
-import { isApproval, listQuestionParts } from '../form/question-parts.ts';
+import { isApprovalQuestionPart, listQuestionParts } from '../form/question-parts.ts';
 import {
   createAlwaysOption,
   createChoiceOption,
@@ -34,7 +34,7 @@ export function findDialogOption(options: readonly DialogOption[], chord: string
 }
 
 /** Returns the options of the list, between which the cursor moves. */
-export function filterListedOptions(options: readonly DialogOption[]): readonly DialogOption[] {
+export function filterOptionsInList(options: readonly DialogOption[]): readonly DialogOption[] {
   return options.filter(({ position }) => position === 'list');
 }
 
@@ -51,7 +51,7 @@ export function getInitialSelection(request: DialogRequest, form: DialogForm): n
   if (request.kind === 'question') {
     if (request.question.kind === 'elicitation') return getDefaultChoice(request.question, form);
     const part = listQuestionParts(request.question)[form.partIndex];
-    return part !== undefined && isApproval(part) ? undefined : 0;
+    return part !== undefined && isApprovalQuestionPart(part) ? undefined : 0;
   }
   const { facts, danger, concealed, targets, risks = [], canRemember = 'always' } = request.permission;
   const isHarmless =

@@ -78,7 +78,7 @@ const EMPTY_FORM: DialogForm = {
 };
 
 /** Returns the state of a dialog that becomes visible at a time. */
-export function createOpenDialog(shownAtMs: number): OpenDialog {
+export function createOpenDialogState(shownAtMs: number): OpenDialog {
   return {
     stage: 'open',
     shownAtMs,

@@ -4,8 +4,8 @@ import { getTextWidth, truncateEnd } from '../../../lib/text/text-width.ts';
 import type { ViewState } from '../../app-state/view-state.ts';
 import {
   colored,
-  createLine,
   createProseLine,
+  createStyledLine,
   insertNoBreakSpaces,
   type LogicalLine,
   measureSpans,
@@ -19,8 +19,8 @@ import { createQuestionBody, formatQuestionTitle } from '../form/question-body.t
 import {
   createDialogOptions,
   createRequestListOptions,
-  filterListedOptions,
   filterListedRequests,
+  filterOptionsInList,
   isAnsweredTogether,
 } from './dialog-options.ts';
 import {
@@ -36,7 +36,7 @@ import {
   createPermissionBody,
   type DialogBody,
   describeSevereRisks,
-  EMPTY_BODY,
+  EMPTY_DIALOG_BODY,
   formatPermissionTitle,
 } from './permission-body.ts';
 import { isDialogCollapsed } from './reduce-dialog.ts';
@@ -76,7 +76,7 @@ export function layoutDialog(view: ViewState, context: RenderContext, room: numb
   const { title, overflow } = createTitle(text, position, body.headline, width);
   // The cursor is shown only while the dialog accepts keys.
   const selected = acceptsKeys(dialog) ? dialog.selected : undefined;
-  const lines = filterListedOptions(options).map((option, index) => createOptionLine(option, index, selected, context));
+  const lines = filterOptionsInList(options).map((option, index) => createOptionLine(option, index, selected, context));
   const short = lines.map((line) => truncateLine(line, width + 2));
   const focused = lines.map((line, index) => (index === selected ? line : (short[index] ?? line)));
   const subject = body.subject.map((line) => wrapLines([line], width));
@@ -115,7 +115,7 @@ function createTitle(
       ...(position === '' ? [] : [colored('dim', position)]),
     ],
     overflow: [
-      ...(isTextCut ? [createLine(plain(text))] : []),
+      ...(isTextCut ? [createStyledLine(plain(text))] : []),
       ...(fitsHeadline || headline.length === 0 ? [] : [createProseLine(...headline)]),
     ],
   };
@@ -197,9 +197,9 @@ function createListBody(listed: readonly DialogRequest[], context: RenderContext
   const subject = listed.map((request) => {
     const text = request.kind === 'question' ? formatDialogTitle(request, context) : formatCall(request.permission);
     const note = isAnsweredTogether(request) ? '' : '   asked separately';
-    return createLine(plain(sanitize(shortenTitlePaths(text, context.cwd), 'line')), colored('dim', note));
+    return createStyledLine(plain(sanitize(shortenTitlePaths(text, context.cwd), 'line')), colored('dim', note));
   });
-  return { ...EMPTY_BODY, subject };
+  return { ...EMPTY_DIALOG_BODY, subject };
 }
 
 function formatCall({ facts, title }: PermissionRequest): string {
@@ -214,7 +214,7 @@ function layoutCollapsed(
   context: RenderContext,
 ): DialogLayout {
   const width = Math.max(10, context.width - 4);
-  const options = filterListedOptions(createDialogOptions(request, form)).slice(0, 9);
+  const options = filterOptionsInList(createDialogOptions(request, form)).slice(0, 9);
   const title = truncateEnd(formatCollapsedTitle(view, request, context), width);
   const answers = options.map((option) => {
     const keys = option.digit === undefined ? option.key : `${option.digit} ${option.key}`;

@@ -2,7 +2,14 @@ import type { DiffHunk } from '../../../contracts/display.ts';
 import type { JsonObject } from '../../../contracts/json.ts';
 import type { CallRisk, PermissionRequest } from '../../../contracts/permission.ts';
 import { sanitize } from '../../../lib/text/sanitize.ts';
-import { colored, createLine, createProseLine, type LogicalLine, plain, type StyledSpan } from '../../text/line.ts';
+import {
+  colored,
+  createProseLine,
+  createStyledLine,
+  type LogicalLine,
+  plain,
+  type StyledSpan,
+} from '../../text/line.ts';
 import { type RenderContext, shortenPath, shortenTitlePaths } from '../../text/render-context.ts';
 import { createInputDiff, formatDiffStat, renderDiff } from '../diff/diff-lines.ts';
 
@@ -26,7 +33,7 @@ export type DialogBody = {
 };
 
 /** The body of a dialog that shows nothing. */
-export const EMPTY_BODY: DialogBody = {
+export const EMPTY_DIALOG_BODY: DialogBody = {
   headline: [],
   warnings: [],
   subject: [],
@@ -78,7 +85,7 @@ export function createPermissionBody(
   const { reasons, trace, risks = [], description = '', concealed } = request;
   const { cwd, glyphs } = context;
   const linkWarnings = request.targets.map(({ path, real }) =>
-    createLine(colored('error', sanitize(`${path} resolves to ${real}`, 'line'))),
+    createStyledLine(colored('error', sanitize(`${path} resolves to ${real}`, 'line'))),
   );
   const coded = trace.filter(({ reason }) => reason !== undefined);
   const writtenPaths = coded.flatMap(({ reason }) => (reason?.code === 'writes_workspace' ? [reason.path] : []));
@@ -95,14 +102,14 @@ export function createPermissionBody(
   return {
     headline: createHeadline(request, context),
     warnings: [
-      ...(concealed === 'none' ? [] : [createLine(colored('error', CONCEALED_WARNINGS[concealed]))]),
+      ...(concealed === 'none' ? [] : [createStyledLine(colored('error', CONCEALED_WARNINGS[concealed]))]),
       ...linkWarnings,
     ],
     subject: createSubject(request, context),
     riskyLines: sanitize(request.facts.command ?? '', 'prompt')
       .split('\n')
       .flatMap((text, index) => (isRiskyLine(text, risks) ? [index] : [])),
-    description: description === '' ? [] : [createLine(colored('dim', sanitize(description, 'line')))],
+    description: description === '' ? [] : [createStyledLine(colored('dim', sanitize(description, 'line')))],
     risks: [
       ...(effects.length === 0
         ? []
@@ -185,7 +192,7 @@ function createSubject(request: PermissionRequest, context: RenderContext): read
       if (facts.kind === 'mcp') return createInputLines(facts.input);
       const isInTitle = (value: unknown) => typeof value === 'string' && request.title.includes(value);
       const others = Object.entries(facts.input).filter(([, value]) => !isInTitle(value));
-      return [createLine(plain(title)), ...createInputLines(Object.fromEntries(others))];
+      return [createStyledLine(plain(title)), ...createInputLines(Object.fromEntries(others))];
     }
   }
 }
@@ -204,7 +211,7 @@ function createCommandLines(command: string, risks: readonly CallRisk[] = []): r
   const dimmed = findHeredocLines(lines);
   return lines.map((text, index) => {
     const isDim = dimmed.has(index) && !isRiskyLine(text, risks);
-    return createLine(isDim ? colored('dim', text) : { text, style: { bold: true } });
+    return createStyledLine(isDim ? colored('dim', text) : { text, style: { bold: true } });
   });
 }
 
@@ -232,7 +239,7 @@ function createInputLines(input: JsonObject): readonly LogicalLine[] {
     const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
     const [first = '', ...rest] = sanitize(text, 'prompt').split('\n');
     const head: readonly StyledSpan[] = [colored('dim', `${sanitize(name, 'line')}  `), plain(first)];
-    return [createLine(...head), ...rest.map((line) => ({ ...createLine(plain(line)), indent: 2 }))];
+    return [createStyledLine(...head), ...rest.map((line) => ({ ...createStyledLine(plain(line)), indent: 2 }))];
   });
 }
 
@@ -245,6 +252,6 @@ function createDetailLines({ trace, facts }: PermissionRequest, cwd: string): re
     ),
     ...JSON.stringify(facts.input, undefined, 2)
       .split('\n')
-      .map((line) => createLine(colored('dim', sanitize(line, 'prompt')))),
+      .map((line) => createStyledLine(colored('dim', sanitize(line, 'prompt')))),
   ];
 }

@@ -3,7 +3,7 @@ import { setLiveCallStatus } from '../../app-state/live-pieces.ts';
 import { getUnsentDialogText, restoreUserDraft, type ViewState } from '../../app-state/view-state.ts';
 import { getInitialSelection } from './dialog-options.ts';
 import {
-  createOpenDialog,
+  createOpenDialogState,
   type DialogRequest,
   FOCUS_GUARD_MS,
   getDialogReadyTime,
@@ -51,7 +51,7 @@ export function noteAnswerKey(view: ViewState): ViewState {
 }
 
 /** Handles a resize of the window: the dialog moved, so keys are ignored for a moment. */
-export function noteResize(view: ViewState, nowMs: number): ViewState {
+export function pauseDialogKeysAfterResize(view: ViewState, nowMs: number): ViewState {
   return view.dialog.stage === 'none' ? view : { ...view, keys: { ...view.keys, refocusedAtMs: nowMs } };
 }
 
@@ -66,7 +66,7 @@ export function toDialogRequest(event: AgentEvent): DialogRequest | undefined {
 
 /** Opens the dialog of the first request, or none. */
 function showFirstDialog(view: ViewState, nowMs: number): ViewState {
-  return { ...view, dialog: view.dialogRequests.length === 0 ? { stage: 'none' } : createOpenDialog(nowMs) };
+  return { ...view, dialog: view.dialogRequests.length === 0 ? { stage: 'none' } : createOpenDialogState(nowMs) };
 }
 
 /** Returns whether the dialog is collapsed to a hint because an overlay or the draft receives the keys. */
@@ -81,7 +81,7 @@ export function isDialogCollapsed({
 
 /** Returns the time at which a visible dialog is armed, unless a key is pressed before. */
 export function getDialogArmTime({ dialog, keys }: ViewState, quietMs: number): number {
-  const { shownAtMs, draftText } = dialog.stage === 'open' ? dialog : createOpenDialog(0);
+  const { shownAtMs, draftText } = dialog.stage === 'open' ? dialog : createOpenDialogState(0);
   // A dialog that was expanded by hand does not interrupt typing, so it waits less.
   return Math.max(
     keys.lastKeyAtMs + (draftText === '' ? quietMs : KEY_GUARD_MS),

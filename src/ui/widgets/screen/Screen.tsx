@@ -4,14 +4,14 @@ import { Rows } from '../../text/Rows.tsx';
 import { useScreenContext } from '../../text/render-context.ts';
 import { Composer } from '../composer/Composer.tsx';
 import { classifyComposerText } from '../composer/layout-composer.ts';
-import { MessageQueue } from '../composer/MessageQueue.tsx';
+import { QueuedMessageList } from '../composer/QueuedMessageList.tsx';
 import { Menu } from '../menu/Menu.tsx';
 import { Panel } from '../panel/Panel.tsx';
 import { Dialog } from '../permission-dialog/Dialog.tsx';
 import { StatusLine } from '../status-line/StatusLine.tsx';
 import { TaskList } from '../TaskList.tsx';
 import { computeAgentColumns, type SubAgentColumnWidths } from '../tool-calls/live-call.ts';
-import { LookupLine, ToolCall } from '../tool-calls/ToolCall.tsx';
+import { FinishedLookupsLine, ToolCall } from '../tool-calls/ToolCall.tsx';
 import type { OverlayLayout, ScreenLayout } from './layout-screen.ts';
 import type { LiveBlock } from './live-blocks.ts';
 
@@ -29,7 +29,7 @@ export function Screen({ view, layout }: ScreenProps) {
         </Box>
       )}
       <Box marginTop={gaps.composer} flexDirection="column">
-        <MessageQueue queue={queue} />
+        <QueuedMessageList queue={queue} />
         <Composer rows={composer} kind={classifyComposerText(view)} />
       </Box>
       <OverlayBelow below={overlay} />
@@ -89,7 +89,7 @@ function LivePart({ block, room, view, columns }: LivePartProps) {
       return <TaskList todos={view.todos} form={view.todosShown} room={room} />;
     default:
       return 'lookups' in block ? (
-        <LookupLine entries={block.lookups} />
+        <FinishedLookupsLine entries={block.lookups} />
       ) : (
         <ToolCall entry={block.entry} room={room} columns={columns} />
       );

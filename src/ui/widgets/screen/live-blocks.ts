@@ -10,14 +10,14 @@ import { renderMarkdownBlock, renderOpenMarkdownBlock } from '../markdown/render
 import { getRequestCallId } from '../permission-dialog/dialog-state.ts';
 import { getTaskListHeight } from '../TaskList.tsx';
 import { getLiveCallHeight } from '../tool-calls/live-call.ts';
-import { isLookup, type ToolEntry } from '../tool-calls/tool-entry.ts';
+import { isLookup, type ToolCallEntry } from '../tool-calls/tool-entry.ts';
 
 /** A block of the live zone: its content, its full height, and the number of empty rows before it. */
 export type LiveBlock = BlockSize & { readonly key: string; readonly fullHeight: number; readonly gap: number } & (
     | { readonly kind: 'text'; readonly rows: readonly ScreenRow[] }
-    | { readonly kind: 'tool' | 'ended_tool'; readonly entry: ToolEntry }
+    | { readonly kind: 'tool' | 'ended_tool'; readonly entry: ToolCallEntry }
     /** Lookups that wait for further ones, all on one line. */
-    | { readonly kind: 'ended_tool'; readonly lookups: readonly ToolEntry[] }
+    | { readonly kind: 'ended_tool'; readonly lookups: readonly ToolCallEntry[] }
     | { readonly kind: 'thinking'; readonly rows: readonly ScreenRow[] }
     | { readonly kind: 'todos' }
   );
@@ -62,7 +62,7 @@ function createHeights(height: number, gap: number): Pick<LiveBlock, 'height' | 
   return height === 0 ? { height: 0, fullHeight: 0, gap: 0 } : { height: height + gap, fullHeight: height + gap, gap };
 }
 
-type Lookups = { readonly kind: 'lookups'; readonly entries: readonly ToolEntry[] };
+type Lookups = { readonly kind: 'lookups'; readonly entries: readonly ToolCallEntry[] };
 
 /** Groups adjacent lookups. */
 function groupLookups(pieces: readonly LivePiece[]): readonly (LivePiece | Lookups)[] {

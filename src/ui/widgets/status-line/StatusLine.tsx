@@ -1,7 +1,7 @@
 import { Box } from 'ink';
 import { sanitize } from '../../../lib/text/sanitize.ts';
 import { getTextWidth } from '../../../lib/text/text-width.ts';
-import { createLine, plain, truncateLine } from '../../text/line.ts';
+import { createStyledLine, plain, truncateLine } from '../../text/line.ts';
 import { PrintableText, Rows } from '../../text/Rows.tsx';
 import { type RenderContext, useScreenContext } from '../../text/render-context.ts';
 
@@ -25,7 +25,7 @@ export function StatusLine({ view }: { readonly view: StatusView }) {
   const room = context.width - EDGE.left - EDGE.right - getTextWidth(chip.word) - 2;
   const segments = createStatusSegments(view, context, room);
   const script = getStatusScriptLines(view, context).map((line) =>
-    createLine(plain('  '), ...parseStatusScriptLine(line)),
+    createStyledLine(plain('  '), ...parseStatusScriptLine(line)),
   );
   return (
     <>

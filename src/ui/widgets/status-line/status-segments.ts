@@ -1,7 +1,7 @@
 import { formatCount, formatDuration, formatMoney } from '../../../lib/text/format.ts';
 import { sanitize } from '../../../lib/text/sanitize.ts';
 import type { LiveActivity, StatusLineFacts, ViewState } from '../../app-state/view-state.ts';
-import { colored, createLine, measureSpans, plain, type StyledSpan, truncateLine } from '../../text/line.ts';
+import { colored, createStyledLine, measureSpans, plain, type StyledSpan, truncateLine } from '../../text/line.ts';
 import type { RenderContext } from '../../text/render-context.ts';
 import type { Glyphs } from '../../theme/glyphs.ts';
 import { formatDiffStat } from '../diff/diff-lines.ts';
@@ -116,7 +116,7 @@ function fitSegments(segments: readonly Segment[], width: number): readonly Segm
   return segments.flatMap(({ name, spans }, index) => {
     const room = freeColumns - (index === 0 ? STATUS_SEGMENT_GAP.first : STATUS_SEGMENT_GAP.other);
     if (measureSpans(spans) > room && index > 0) return [];
-    const shown = measureSpans(spans) > room ? truncateLine(createLine(...spans), room + 2).spans : spans;
+    const shown = measureSpans(spans) > room ? truncateLine(createStyledLine(...spans), room + 2).spans : spans;
     freeColumns = room - measureSpans(shown);
     return [createSegment(name, ...shown)];
   });

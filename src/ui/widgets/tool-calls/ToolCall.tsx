@@ -5,10 +5,10 @@ import { useScreenContext } from '../../text/render-context.ts';
 import { paintRow, wrapLines } from '../../text/render-lines.ts';
 import { renderEndedCalls } from './ended-calls.ts';
 import { renderLiveCall, type SubAgentColumnWidths } from './live-call.ts';
-import type { ToolEntry } from './tool-entry.ts';
+import type { ToolCallEntry } from './tool-entry.ts';
 
 type CallProps = {
-  readonly entry: ToolEntry;
+  readonly entry: ToolCallEntry;
   readonly room: number;
   readonly columns?: SubAgentColumnWidths | undefined;
 };
@@ -28,7 +28,7 @@ export function ToolCall({ entry, room, columns }: CallProps) {
 }
 
 /** Successful lookups that wait for further ones, on one line that is truncated in the middle. */
-export function LookupLine({ entries }: { readonly entries: readonly ToolEntry[] }) {
+export function FinishedLookupsLine({ entries }: { readonly entries: readonly ToolCallEntry[] }) {
   const { context, paint } = useScreenContext();
   const [line] = renderEndedCalls(entries, context);
   if (line === undefined) return null;

@@ -3,7 +3,7 @@ import type { Display } from '../../../contracts/display.ts';
 import { formatCount, formatDuration } from '../../../lib/text/format.ts';
 import { sanitize, sanitizeForScreen } from '../../../lib/text/sanitize.ts';
 import { truncateEnd } from '../../../lib/text/text-width.ts';
-import { colored, createLine, type LogicalLine, measureSpans, plain, type StyledSpan } from '../../text/line.ts';
+import { colored, createStyledLine, type LogicalLine, measureSpans, plain, type StyledSpan } from '../../text/line.ts';
 import { type RenderContext, shortenPath, shortenTitlePaths } from '../../text/render-context.ts';
 import type { Glyphs } from '../../theme/glyphs.ts';
 import { formatDiffStat, renderDiff } from '../diff/diff-lines.ts';
@@ -11,13 +11,13 @@ import { findFailedTests, renderFailedTests } from './failed-tests.ts';
 import {
   createToolTitle,
   type EndedCallOutcome,
-  getAgentTitle,
   getCommandLines,
   getMaxDiffRows,
   getMaxOutputRows,
+  getSubAgentTitle,
   isLookup,
   MIN_HIDDEN_LINES,
-  type ToolEntry,
+  type ToolCallEntry,
 } from './tool-entry.ts';
 import { renderLimitedOutput } from './tool-output.ts';
 
@@ -25,7 +25,7 @@ const MAX_SCRIPT_LINES = 3;
 const DURATION_SHOWN_AFTER_MS = 300;
 
 /** Renders finished tool calls. Successful lookups share a line. */
-export function renderEndedCalls(entries: readonly ToolEntry[], context: RenderContext): readonly LogicalLine[] {
+export function renderEndedCalls(entries: readonly ToolCallEntry[], context: RenderContext): readonly LogicalLine[] {
   const lines: LogicalLine[] = [];
   let lookups: Lookup[] = [];
   const flush = () => {
@@ -54,7 +54,11 @@ export function renderEndedCalls(entries: readonly ToolEntry[], context: RenderC
 type Lookup = { readonly tool: string; readonly target: string };
 
 /** Describes a successful lookup: its target, and the number of results. Returns undefined for other calls. */
-function describeLookup(entry: ToolEntry, { display }: EndedCallOutcome, { cwd }: RenderContext): Lookup | undefined {
+function describeLookup(
+  entry: ToolCallEntry,
+  { display }: EndedCallOutcome,
+  { cwd }: RenderContext,
+): Lookup | undefined {
   if (!isLookup(entry)) return undefined;
   const { tool, title } = entry;
   if (display?.kind === 'output') {
@@ -78,13 +82,13 @@ function createLookupLine(lookups: readonly Lookup[], { glyphs }: RenderContext)
   // Lookups of a single tool need no common heading.
   if (parts.length === 1 && only !== undefined) {
     const [tool = '', ...rest] = only.split(' ');
-    return createLine(...head, bold(tool), colored('dim', ` ${rest.join(' ')}`));
+    return createStyledLine(...head, bold(tool), colored('dim', ` ${rest.join(' ')}`));
   }
-  return createLine(...head, bold('Looked'), colored('dim', `  ${parts.join(glyphs.separator)}`));
+  return createStyledLine(...head, bold('Looked'), colored('dim', `  ${parts.join(glyphs.separator)}`));
 }
 
 /** Renders the further lines of a multi-line command, truncated. */
-function createScriptLines(entry: ToolEntry, { glyphs }: RenderContext): readonly LogicalLine[] {
+function createScriptLines(entry: ToolCallEntry, { glyphs }: RenderContext): readonly LogicalLine[] {
   const furtherLines = getCommandLines(entry).slice(1);
   const shownLines = furtherLines.slice(
     0,
@@ -92,11 +96,13 @@ function createScriptLines(entry: ToolEntry, { glyphs }: RenderContext): readonl
   );
   const hiddenCount = furtherLines.length - shownLines.length;
   return [
-    ...shownLines.map((line) => createLine(colored('dim', `${glyphs.output} ${line}`))),
+    ...shownLines.map((line) => createStyledLine(colored('dim', `${glyphs.output} ${line}`))),
     ...(hiddenCount === 0
       ? []
       : [
-          createLine(colored('dim', `${glyphs.output} ${glyphs.ellipsis} ${formatCount(hiddenCount, 'line')}  ctrl+o`)),
+          createStyledLine(
+            colored('dim', `${glyphs.output} ${glyphs.ellipsis} ${formatCount(hiddenCount, 'line')}  ctrl+o`),
+          ),
         ]),
   ];
 }
@@ -107,13 +113,13 @@ export function isHiddenCall({ status, display }: EndedCallOutcome): boolean {
 }
 
 /** Renders the first line of a finished call: title, result and duration. */
-export function renderCallHead(entry: ToolEntry, ending: EndedCallOutcome, context: RenderContext): LogicalLine {
+export function renderCallHead(entry: ToolCallEntry, ending: EndedCallOutcome, context: RenderContext): LogicalLine {
   const { glyphs } = context;
   const title = createTitle(entry, ending, context);
   const duration = ending.durationMs >= DURATION_SHOWN_AFTER_MS ? `  ${formatDuration(ending.durationMs)}` : '';
   switch (ending.status) {
     case 'done':
-      return createLine(
+      return createStyledLine(
         colored('ok', glyphs.done),
         plain(' '),
         ...title,
@@ -121,7 +127,7 @@ export function renderCallHead(entry: ToolEntry, ending: EndedCallOutcome, conte
         colored('dim', duration),
       );
     case 'failed':
-      return createLine(
+      return createStyledLine(
         colored('error', glyphs.failed),
         plain(' '),
         ...title,
@@ -130,9 +136,9 @@ export function renderCallHead(entry: ToolEntry, ending: EndedCallOutcome, conte
         colored('dim', duration),
       );
     case 'denied':
-      return createLine(colored('warn', glyphs.failed), plain(' '), ...title, ...createDenialSpans(ending));
+      return createStyledLine(colored('warn', glyphs.failed), plain(' '), ...title, ...createDenialSpans(ending));
     default:
-      return createLine(
+      return createStyledLine(
         colored('warn', glyphs.stopped),
         plain(' '),
         ...title,
@@ -142,9 +148,13 @@ export function renderCallHead(entry: ToolEntry, ending: EndedCallOutcome, conte
 }
 
 /** Creates the title of a finished call. Questions are shown below with their answers, so they are removed from it. */
-function createTitle(entry: ToolEntry, { display }: EndedCallOutcome, { cwd }: RenderContext): readonly StyledSpan[] {
+function createTitle(
+  entry: ToolCallEntry,
+  { display }: EndedCallOutcome,
+  { cwd }: RenderContext,
+): readonly StyledSpan[] {
   const title = createToolTitle(entry, cwd);
-  if (display?.kind === 'agent') return [bold(getAgentTitle(entry, cwd))];
+  if (display?.kind === 'agent') return [bold(getSubAgentTitle(entry, cwd))];
   return display?.kind === 'question' ? title.slice(0, 1) : title;
 }
 
@@ -206,7 +216,11 @@ function getFailureReason({ display, text }: EndedCallOutcome): string {
   return sanitizeForScreen(text).split('\n', 1)[0] ?? 'failed';
 }
 
-function createBodyLines(entry: ToolEntry, ending: EndedCallOutcome, context: RenderContext): readonly LogicalLine[] {
+function createBodyLines(
+  entry: ToolCallEntry,
+  ending: EndedCallOutcome,
+  context: RenderContext,
+): readonly LogicalLine[] {
   const { display, status } = ending;
   const room = getMaxOutputRows(entry, ending);
   const { output } = context.glyphs;
@@ -230,7 +244,7 @@ function createBodyLines(entry: ToolEntry, ending: EndedCallOutcome, context: Re
     }
     case 'question':
       return display.questions.map((question, index) =>
-        createLine(
+        createStyledLine(
           colored('dim', `${output} `),
           plain(`${sanitizeForScreen(question.question)} `),
           bold(sanitizeForScreen(display.answers[index] ?? '')),
@@ -260,7 +274,7 @@ function createLimitedDiff(
   });
   if (lines.length - end < MIN_HIDDEN_LINES) return lines;
   const hiddenCount = formatCount(lines.length - end, 'line');
-  return [...lines.slice(0, end), createLine(colored('dim', `  ${glyphs.ellipsis} ${hiddenCount}  ctrl+o`))];
+  return [...lines.slice(0, end), createStyledLine(colored('dim', `  ${glyphs.ellipsis} ${hiddenCount}  ctrl+o`))];
 }
 
 function bold(text: string): StyledSpan {

@@ -1,7 +1,7 @@
 import { formatCount } from '../../../lib/text/format.ts';
 import { sanitizeForScreen } from '../../../lib/text/sanitize.ts';
 import { truncateEnd } from '../../../lib/text/text-width.ts';
-import { colored, createLine, type LogicalLine, plain } from '../../text/line.ts';
+import { colored, createStyledLine, type LogicalLine, plain } from '../../text/line.ts';
 import { type RenderContext, shortenPath } from '../../text/render-context.ts';
 import { MAX_OUTPUT_ROWS } from './tool-entry.ts';
 
@@ -143,14 +143,14 @@ export function renderFailedTests(
       const isPlaceNamed = test.place === undefined || test.name.includes(test.place);
       const place = isPlaceNamed ? [] : [shortenPath(test.place ?? '', cwd)];
       const details = [...describeValues(test), ...place].join(glyphs.separator);
-      return createLine(
+      return createStyledLine(
         bar,
         colored('error', `${glyphs.failed} `),
         plain(clean(test.name, MAX_NAME_COLUMNS)),
         colored('dim', details === '' ? '' : `   ${sanitizeForScreen(details)}`),
       );
     }),
-    createLine(colored('dim', `${glyphs.output} ${glyphs.ellipsis} ${notes.join(', ')}  ctrl+o`)),
+    createStyledLine(colored('dim', `${glyphs.output} ${glyphs.ellipsis} ${notes.join(', ')}  ctrl+o`)),
   ];
 }
 

@@ -18,7 +18,7 @@ export type EndedCallOutcome = {
 };
 
 /** A tool call as shown on the screen. */
-export type ToolEntry = {
+export type ToolCallEntry = {
   readonly callId: string;
   readonly tool: string;
   readonly title: string;
@@ -32,12 +32,12 @@ export type ToolEntry = {
   readonly progress?: ToolProgress;
 };
 
-export function hasCallEnded(entry: ToolEntry): boolean {
+export function hasCallEnded(entry: ToolCallEntry): boolean {
   return entry.state.status === 'ended';
 }
 
 /** Returns whether a call was a successful lookup: reading a file, searching or listing, also by a command. */
-export function isLookup(entry: ToolEntry): boolean {
+export function isLookup(entry: ToolCallEntry): boolean {
   const { state } = entry;
   if (state.status !== 'ended' || state.outcome.status !== 'done') return false;
   const { display } = state.outcome;
@@ -51,7 +51,7 @@ const LOOKUP_COMMAND =
 /** Characters that join commands, redirect output or span lines. A pipe into a shorter output is common. */
 const JOINED_COMMANDS = /[;&<>`\n]|\$\(|\|(?! *(?:head|tail|wc|sort|uniq|grep|cut) *(?:[^|]*)(?:\||$))/;
 
-function isLookupCommand(entry: ToolEntry): boolean {
+function isLookupCommand(entry: ToolCallEntry): boolean {
   const command = getCommandLines(entry)
     .join('\n')
     .replace(/ 2>(?:&1|\/dev\/null)/g, '');
@@ -65,7 +65,7 @@ const ROW_CHARS = 100;
 export const MIN_HIDDEN_LINES = 4;
 
 export function getMaxOutputRows(
-  { caller }: Pick<ToolEntry, 'caller'>,
+  { caller }: Pick<ToolCallEntry, 'caller'>,
   { status }: Pick<EndedCallOutcome, 'status'>,
 ): number {
   if (caller === 'user') return MAX_OUTPUT_ROWS.own;
@@ -73,7 +73,7 @@ export function getMaxOutputRows(
 }
 
 /** Returns whether the history shows only a part of the output. */
-export function isOutputTruncated(entry: ToolEntry): boolean {
+export function isOutputPartlyShown(entry: ToolCallEntry): boolean {
   const { state } = entry;
   if (state.status !== 'ended' || isLookup(entry)) return false;
   const { status, display, text } = state.outcome;
@@ -100,7 +100,7 @@ function exceedsRows(text: string, rows: number): boolean {
 }
 
 /** The properties of a tool call that its title is made of. */
-export type ToolTitleParts = Pick<ToolEntry, 'callId' | 'tool' | 'title' | 'input' | 'caller'>;
+export type ToolTitleParts = Pick<ToolCallEntry, 'callId' | 'tool' | 'title' | 'input' | 'caller'>;
 
 /** Creates the title of a tool call: tool and subject, or the command as it would be typed. */
 export function createToolTitle(entry: ToolTitleParts, cwd: string): readonly StyledSpan[] {
@@ -119,7 +119,7 @@ export function createToolTitle(entry: ToolTitleParts, cwd: string): readonly St
 const MAX_ARGUMENT_COLUMNS = 60;
 
 /** Formats the arguments of an MCP tool, truncated to one line. */
-function formatArguments(input: ToolEntry['input']): string {
+function formatArguments(input: ToolCallEntry['input']): string {
   const entries = isJsonObject(input) ? Object.entries(input) : [];
   const args = entries.map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`);
   return entries.length === 0 ? '' : `(${truncateEnd(sanitize(args.join(', '), 'line'), MAX_ARGUMENT_COLUMNS)})`;
@@ -133,7 +133,7 @@ export function getCommandLines({ tool, title, input, caller }: ToolTitleParts):
 }
 
 /** Returns the description of a sub-agent without the name of the tool. */
-export function getAgentTitle({ tool, title }: ToolEntry, cwd: string): string {
+export function getSubAgentTitle({ tool, title }: ToolCallEntry, cwd: string): string {
   const text = sanitize(shortenTitlePaths(title, cwd), 'prompt').split('\n', 1)[0] ?? '';
   return text.startsWith(`${tool} `) ? text.slice(tool.length + 1) : text;
 }

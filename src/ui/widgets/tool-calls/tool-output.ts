@@ -1,7 +1,7 @@
 import { formatBytes, formatCount } from '../../../lib/text/format.ts';
 import { sanitizeForScreen } from '../../../lib/text/sanitize.ts';
 import { getTextWidth, truncateEnd } from '../../../lib/text/text-width.ts';
-import { colored, createLine, type LogicalLine, plain } from '../../text/line.ts';
+import { colored, createStyledLine, type LogicalLine, plain } from '../../text/line.ts';
 import type { RenderContext } from '../../text/render-context.ts';
 import { type EndedCallOutcome, MAX_OUTPUT_ROWS, MIN_HIDDEN_LINES } from './tool-entry.ts';
 
@@ -58,7 +58,7 @@ export function renderLimitedOutput(
   );
   const hiddenCount = rows.length - shown.length + hiddenBefore;
   const amount = hiddenCount === 0 ? formatBytes(rows.join('\n').length) : formatCount(hiddenCount, 'line');
-  const note = createLine(colored('dim', `${glyphs.output} ${glyphs.ellipsis} ${amount}  ctrl+o`));
+  const note = createStyledLine(colored('dim', `${glyphs.output} ${glyphs.ellipsis} ${amount}  ctrl+o`));
   const first = rows.findIndex((row) => row.trim() !== '');
   const gapIndex = shown.findIndex((rowIndex, index) => rowIndex !== first + index);
   const hasErrorsOnly = isCounted && shown.every((index) => isErrorLine(rows[index] ?? ''));
@@ -85,9 +85,9 @@ function isErrorLine(row: string): boolean {
 function createErrorLine(row: string, bar: string): LogicalLine {
   const text = sanitizeForScreen(row).trimEnd();
   const [match] = ERROR_PATTERN.exec(text.slice(0, MAX_SEARCHED_CHARS)) ?? [];
-  if (match === undefined) return createLine(colored('dim', `${bar} ${text}`));
+  if (match === undefined) return createStyledLine(colored('dim', `${bar} ${text}`));
   const index = text.indexOf(match);
-  return createLine(
+  return createStyledLine(
     colored('dim', `${bar} `),
     plain(text.slice(0, index)),
     colored('error', match),
@@ -102,5 +102,5 @@ function orderFromEnds(count: number): readonly number[] {
 
 /** Renders lines of output behind a bar. */
 export function renderToolOutput(rows: readonly string[], bar: string): readonly LogicalLine[] {
-  return rows.map((row) => createLine(colored('dim', `${bar} ${sanitizeForScreen(row).trimEnd()}`)));
+  return rows.map((row) => createStyledLine(colored('dim', `${bar} ${sanitizeForScreen(row).trimEnd()}`)));
 }

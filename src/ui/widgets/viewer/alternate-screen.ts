@@ -6,7 +6,7 @@ import { renderPageRows } from './page-rows.ts';
 import { getRefusedHunks, isReviewComplete, type ReviewPage } from './review.ts';
 import {
   getViewerPageHeight,
-  replaceRows,
+  replaceViewerRows,
   type ViewerPage,
   type ViewerPageOptions,
   type ViewerRow,
@@ -36,7 +36,7 @@ export function createAlternateScreen(
       isOpen = true;
       const { width, rows } = getContext();
       const fitted =
-        lastLayoutWidth === width ? viewer : replaceRows(viewer, layOut(viewer.page, viewer.options), rows);
+        lastLayoutWidth === width ? viewer : replaceViewerRows(viewer, layOut(viewer.page, viewer.options), rows);
       const text = drawViewer(fitted, getContext(), getPaint()).map((row) => printable`${row}\u001b[0m\u001b[K`);
       write(printable`\u001b[?2026h\u001b[H${joinPrintable(text, printable`\r\n`)}\u001b[J\u001b[?2026l`);
       return fitted;

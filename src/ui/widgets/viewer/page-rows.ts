@@ -12,7 +12,7 @@ import type { PermissionRequest } from '../../../contracts/permission.ts';
 import { formatClock, formatTokens } from '../../../lib/text/format.ts';
 import { sanitizeForScreen } from '../../../lib/text/sanitize.ts';
 import { getUserMessageText } from '../../app-state/message-text.ts';
-import { colored, createLine, type LogicalLine, plain, type StyledSpan } from '../../text/line.ts';
+import { colored, createStyledLine, type LogicalLine, plain, type StyledSpan } from '../../text/line.ts';
 import type { RenderContext } from '../../text/render-context.ts';
 import { renderLines } from '../../text/render-lines.ts';
 import type { Paint } from '../../theme/paint.ts';
@@ -59,9 +59,9 @@ function createEntries(page: ViewerPage, options: ViewerPageOptions, context: Re
 /** Renders a full permission request: warnings and risks, then the call itself. */
 function createRequestEntries(request: PermissionRequest, context: RenderContext): readonly PageEntry[] {
   const { headline, warnings, subject, description, risks } = createPermissionBody(request, context, 'hidden');
-  const head = headline.length === 0 ? [] : [createLine(...headline)];
+  const head = headline.length === 0 ? [] : [createStyledLine(...headline)];
   const createEntry = (lines: readonly LogicalLine[], copyText: string): readonly PageEntry[] =>
-    lines.length === 0 ? [] : [{ lines: [...lines, createLine()], copyText, mark: 'start' }];
+    lines.length === 0 ? [] : [{ lines: [...lines, createStyledLine()], copyText, mark: 'start' }];
   const hunks = request.facts.kind === 'edit' ? getEditHunks(request) : [];
   const hunkEntries = hunks.flatMap((hunk) => {
     return createEntry(renderDiff({ hunks: [hunk], path: request.facts.writes?.[0] }, context), formatHunk(hunk));
@@ -82,7 +82,7 @@ function renderReview(page: ReviewPage, context: RenderContext): readonly PageEn
         ? renderSideBySide(hunk, page.path, context)
         : renderDiff({ hunks: [hunk], path: page.path }, context);
     return {
-      lines: [createHeadLine(page, hunk, index, context), ...lines, createLine()],
+      lines: [createHeadLine(page, hunk, index, context), ...lines, createStyledLine()],
       copyText: formatHunk(hunk),
       mark: 'start',
     };
@@ -101,7 +101,7 @@ function createHeadLine(
   const name: StyledSpan = isSelected
     ? { text: `> ${text} `, style: { token: 'select' } }
     : colored('accent', `  ${text} `);
-  return createLine(name, ...createDecisionSpans(page.decisions[index], glyphs));
+  return createStyledLine(name, ...createDecisionSpans(page.decisions[index], glyphs));
 }
 
 function createDecisionSpans(
@@ -143,7 +143,10 @@ function renderTranscript(
     switch (message.role) {
       case 'boundary':
         return [
-          createEntry('', createLine(colored('dim', `Compacted here at ${formatTokens(message.preTokens)} tokens.`))),
+          createEntry(
+            '',
+            createStyledLine(colored('dim', `Compacted here at ${formatTokens(message.preTokens)} tokens.`)),
+          ),
         ];
       case 'custom':
         return [];
@@ -167,14 +170,16 @@ function createUserEntries(
   const isTyped = origin === 'prompt' || origin === 'steer' || origin === 'follow_up';
   const rows = sanitizeForScreen(command === undefined ? text : `${command}\n${text}`).split('\n');
   const lines = rows.map((line, row) =>
-    createLine(
+    createStyledLine(
       colored(
         isTyped && (command === undefined || row === 0) ? 'user' : 'dim',
         `${row === 0 ? (isTyped ? glyphs.user : '#') : ' '} ${line}`.trimEnd(),
       ),
     ),
   );
-  return [{ lines: [createLine(), ...appendTime(lines, sentAt)], copyText: text, mark: isTyped ? 'start' : 'inside' }];
+  return [
+    { lines: [createStyledLine(), ...appendTime(lines, sentAt)], copyText: text, mark: isTyped ? 'start' : 'inside' },
+  ];
 }
 
 type Calls = {
@@ -194,7 +199,7 @@ function createAssistantEntries(
       return [
         createEntry(
           block.text,
-          createLine(colored('dim', formatClock(sentAt))),
+          createStyledLine(colored('dim', formatClock(sentAt))),
           ...renderMarkdown(block.text, context),
           ...createCutNote(block),
         ),
@@ -202,13 +207,15 @@ function createAssistantEntries(
     case 'thinking': {
       if (options.thinking === 'hidden' || block.thinking.trim() === '') return [];
       const lines = sanitizeForScreen(block.thinking).split('\n');
-      return [createEntry(block.thinking, createLine(), ...lines.map((line) => createLine(colored('dim', line))))];
+      return [
+        createEntry(block.thinking, createStyledLine(), ...lines.map((line) => createStyledLine(colored('dim', line)))),
+      ];
     }
     case 'tool_use': {
       const { id, input } = block;
       const result = results.get(id);
       const call = describeCall(block, getTitle);
-      const head = createLine(
+      const head = createStyledLine(
         result?.is_error === true ? colored('error', context.glyphs.failed) : colored('ok', context.glyphs.done),
         plain(' '),
         ...createToolTitle(call, context.cwd),
@@ -221,7 +228,7 @@ function createAssistantEntries(
       const diff = isFailed ? [] : createDiffLines(input, context);
       return [
         {
-          ...createEntry(copyText, createLine(), ...appendTime([head], sentAt), ...script, ...diff, ...body),
+          ...createEntry(copyText, createStyledLine(), ...appendTime([head], sentAt), ...script, ...diff, ...body),
           call: id,
         },
       ];
@@ -245,7 +252,7 @@ function describeCall({ id, name, input, unparsed }: ToolUseBlock, getTitle: Cal
 }
 
 function createCutNote({ cut }: { readonly cut?: boolean }): readonly LogicalLine[] {
-  return cut === true ? [createLine(colored('warn', '… the reply was cut off here'))] : [];
+  return cut === true ? [createStyledLine(colored('warn', '… the reply was cut off here'))] : [];
 }
 
 function createOutputLines(
@@ -257,7 +264,7 @@ function createOutputLines(
   if (rows.length === 1 && rows[0] === '') return [];
   if (bodies === 'open' || rows.length <= MAX_COLLAPSED_LINES + MAX_UNHIDDEN_LINES)
     return renderToolOutput(rows, glyphs.output);
-  const hiddenNote = createLine(
+  const hiddenNote = createStyledLine(
     colored('dim', `${glyphs.output} ${glyphs.ellipsis} ${rows.length - MAX_COLLAPSED_LINES} more lines (o)`),
   );
   return [...renderToolOutput(rows.slice(0, MAX_COLLAPSED_LINES), glyphs.output), hiddenNote];

@@ -3,7 +3,7 @@ import { type ReviewKeyResult, resolveReviewKey } from './review.ts';
 import {
   getMaxViewerTopRow,
   getViewerPageHeight,
-  replaceRows,
+  replaceViewerRows,
   updateReviewPage,
   type ViewerPage,
   type ViewerPageOptions,
@@ -157,7 +157,7 @@ function findNext(viewer: ViewerState, from: number, direction: 1 | -1, { height
 }
 
 function changeOptions(viewer: ViewerState, options: ViewerPageOptions, room: ViewerContext): ViewerState {
-  return { ...replaceRows(viewer, room.layOut(viewer.page, options), room.height), options };
+  return { ...replaceViewerRows(viewer, room.layOut(viewer.page, options), room.height), options };
 }
 
 function scrollTo(viewer: ViewerState, to: number, height: number): ViewerState {

@@ -53,7 +53,7 @@ export type ViewerState = {
 };
 
 /** Messages only: no thinking, and output collapsed. */
-export const DEFAULT_PAGE_OPTIONS: ViewerPageOptions = { thinking: 'hidden', outputs: 'folded' };
+export const DEFAULT_VIEWER_PAGE_OPTIONS: ViewerPageOptions = { thinking: 'hidden', outputs: 'folded' };
 
 /** Opens a page: a transcript or growing text at the end or at the call to show in full, other pages at the start. */
 export function openViewer(
@@ -61,7 +61,7 @@ export function openViewer(
   page: ViewerPage,
   rows: readonly ViewerRow[],
   height: number,
-  options: ViewerPageOptions = DEFAULT_PAGE_OPTIONS,
+  options: ViewerPageOptions = DEFAULT_VIEWER_PAGE_OPTIONS,
 ): ViewerState {
   const isGrowing = page.kind === 'transcript' || (page.kind === 'text' && page.liveSource !== undefined);
   const end = isGrowing ? getMaxViewerTopRow(rows.length, height) : 0;
@@ -76,7 +76,7 @@ export function openViewer(
 }
 
 /** Replaces the rows after a new layout and keeps the position. */
-export function replaceRows(viewer: ViewerState, rows: readonly ViewerRow[], height: number): ViewerState {
+export function replaceViewerRows(viewer: ViewerState, rows: readonly ViewerRow[], height: number): ViewerState {
   const position = viewer.rows.length === 0 ? 0 : viewer.top / viewer.rows.length;
   const topBlock = viewer.rows[viewer.top]?.copyText;
   const sameRow = topBlock === undefined ? -1 : rows.findIndex(({ copyText }) => copyText === topBlock);

@@ -11,7 +11,7 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { createAcpAgent } from '../../../../src/cli/modes/acp/acp-agent.ts';
 import { elicitFromEditor } from '../../../../src/cli/modes/acp/editor-questions.ts';
-import { parseEditorPrompt } from '../../../../src/cli/modes/acp/prompt-content.ts';
+import { parseAcpPromptContent } from '../../../../src/cli/modes/acp/prompt-content.ts';
 import { convertEventToAcp, convertMessagesToAcp } from '../../../../src/cli/modes/acp/session-updates.ts';
 import type { AgentEvent } from '../../../../src/contracts/event.ts';
 import type { CliRunOptions } from '../../../../src/contracts/frontend/cli-run-options.ts';
@@ -444,7 +444,7 @@ test('reminders that ouro adds to a user message are not replayed', () => {
 
 test('embedded files are shown as images, read as text, or named', () => {
   const blob = (mimeType: string, data: string) =>
-    parseEditorPrompt([{ type: 'resource', resource: { uri: 'file:///a', mimeType, blob: data } }]).attached;
+    parseAcpPromptContent([{ type: 'resource', resource: { uri: 'file:///a', mimeType, blob: data } }]).attached;
   expect(blob('image/png', 'AAAA')).toMatchObject([{ type: 'image', source: { media_type: 'image/png' } }]);
   expect(blob('application/pdf', 'AAAA')).toMatchObject([{ type: 'document' }]);
   expect(blob('text/plain', Buffer.from('hi').toString('base64'))).toEqual([

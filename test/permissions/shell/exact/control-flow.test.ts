@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import fc from 'fast-check';
 import { parse } from 'unbash';
 import { expect, test } from 'vitest';
-import { analyzeExactly } from '../../../../src/permissions/shell/exact/analyze-exactly.ts';
+import { analyzeScriptExactly } from '../../../../src/permissions/shell/exact/analyze-script-exactly.ts';
 import { NO_DISK_LOOKUP } from '../../../../src/permissions/shell/exact/shell-state.ts';
 import { runs } from '../../../support/runs.ts';
 
@@ -27,7 +27,7 @@ const { script } = fc.letrec<{ script: string; step: string }>((tie) => ({
 test('whatever values loops assign, the exact analysis has the words bash passes', () => {
   const samples = fc.sample(script, { ...runs(1_500), seed: 17 }).flatMap((inner) => {
     const command = `for f in 1 2; do ${inner}; done`;
-    const { commands, problems } = analyzeExactly(command, parse(command), '/', NO_DISK_LOOKUP);
+    const { commands, problems } = analyzeScriptExactly(command, parse(command), '/', NO_DISK_LOOKUP);
     const argv = commands.map((part) => part.argv).filter((words) => words.length > 0);
     const isKnown = problems.length === 0 && argv.flat().every(({ kind }) => kind === 'literal');
     return isKnown ? [{ command, words: argv.map((words) => words[2]?.text ?? '') }] : [];

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { parse } from 'unbash';
 import { expect, test } from 'vitest';
-import { analyzeExactly } from '../../../../src/permissions/shell/exact/analyze-exactly.ts';
+import { analyzeScriptExactly } from '../../../../src/permissions/shell/exact/analyze-script-exactly.ts';
 import { NO_DISK_LOOKUP } from '../../../../src/permissions/shell/exact/shell-state.ts';
 import { runs } from '../../../support/runs.ts';
 import { decideBash, makeFixture } from '../../fixture.ts';
@@ -17,7 +17,7 @@ test('braces expand as in bash', () => {
     .sample(fc.array(piece, { minLength: 2, maxLength: 8 }), { ...runs(3_000), seed: 3 })
     .map((pieces) => `printf '%s\\0' x${pieces.join('')}`)
     .flatMap((command) => {
-      const { commands, problems } = analyzeExactly(command, parse(command), '/', NO_DISK_LOOKUP);
+      const { commands, problems } = analyzeScriptExactly(command, parse(command), '/', NO_DISK_LOOKUP);
       const isPlain = commands[0]?.argv.every(({ kind }) => kind === 'literal') === true;
       return problems.length === 0 && isPlain
         ? [{ command, words: commands[0]?.argv.slice(2).map(({ text }) => text) }]

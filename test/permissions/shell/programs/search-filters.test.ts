@@ -4,7 +4,10 @@ import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { findBundledRipgrep } from '../../../../src/lib/processes/installed-files.ts';
-import { createSearchShellFunctions, EXCLUSION_REPORT } from '../../../../src/permissions/shell/search-requirements.ts';
+import {
+  createSearchShellFunctions,
+  SECRETS_EXCLUDED_LINE,
+} from '../../../../src/permissions/shell/search-requirements.ts';
 import { runs } from '../../../support/runs.ts';
 import { NO_SANDBOX } from '../../../support/sandbox.ts';
 import { createDecidedRuns } from '../../decided-run.ts';
@@ -170,7 +173,7 @@ test('a search beside a secret file runs unasked, omits it and says so', () => {
     const script = `exec 3> report; ${line}`;
     const { stdout } = spawnSync('/bin/bash', ['--norc', '-c', script], { cwd: folder, env, encoding: 'utf8' });
     expect([line, stdout.includes('TOKEN free'), stdout.includes('SECRET')]).toEqual([line, true, false]);
-    expect(readFileSync(report, 'utf8')).toContain(EXCLUSION_REPORT);
+    expect(readFileSync(report, 'utf8')).toContain(SECRETS_EXCLUDED_LINE);
     rmSync(report);
   }
   for (const line of ['grep TOKEN .env', 'xargs grep -r TOKEN', 'grep -R TOKEN ../.env'])

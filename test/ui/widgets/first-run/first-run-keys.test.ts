@@ -5,7 +5,7 @@ import { handleFirstRunInput } from '../../../../src/ui/widgets/first-run/first-
 import {
   createFirstRunScreenState,
   type FirstRunScreenState,
-  getSettledAnswer,
+  getFirstRunAnswers,
 } from '../../../../src/ui/widgets/first-run/first-run-state.ts';
 import {
   layoutFirstRun,
@@ -58,7 +58,7 @@ function played(question: FirstRunQuestions, keys: readonly string[], change: Pa
     if (pressed.kind !== 'state') return pressed;
     state = pressed.state;
   }
-  return getSettledAnswer(state) ?? state;
+  return getFirstRunAnswers(state) ?? state;
 }
 
 const SERVERS = [{ name: 'Ollama', models: ['ollama/qwen3', 'ollama/llama3'] }];

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { FirstRunQuestions } from '../../../../src/contracts/frontend/first-run.ts';
 import { getRowText } from '../../../../src/ui/text/render-lines.ts';
 import { handleFirstRunInput } from '../../../../src/ui/widgets/first-run/first-run-keys.ts';
-import { createFirstRunScreenState, getSettledAnswer } from '../../../../src/ui/widgets/first-run/first-run-state.ts';
+import { createFirstRunScreenState, getFirstRunAnswers } from '../../../../src/ui/widgets/first-run/first-run-state.ts';
 import {
   layoutFirstRun,
   listFirstRunRows,
@@ -118,7 +118,7 @@ test.each([
     state = press(' ');
   }
   for (const chord of ['y', 'y', 'u', 'ctrl+u', 'h', 'escape', 'd']) state = press(chord);
-  expect(getSettledAnswer(state)).toMatchObject({
+  expect(getFirstRunAnswers(state)).toMatchObject({
     trust: 'folder',
     bypass: 'yes',
     takeOver: 'open',

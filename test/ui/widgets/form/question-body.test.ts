@@ -2,10 +2,10 @@ import { expect, test } from 'vitest';
 import type { UserQuestion } from '../../../../src/contracts/tool.ts';
 import { getLineText } from '../../../../src/ui/text/line.ts';
 import { createQuestionBody } from '../../../../src/ui/widgets/form/question-body.ts';
-import { createOpenDialog } from '../../../../src/ui/widgets/permission-dialog/dialog-state.ts';
+import { createOpenDialogState } from '../../../../src/ui/widgets/permission-dialog/dialog-state.ts';
 
 function bodyOf(question: UserQuestion) {
-  return createQuestionBody({ kind: 'question', id: 'q', callId: 'c', question }, createOpenDialog(0));
+  return createQuestionBody({ kind: 'question', id: 'q', callId: 'c', question }, createOpenDialogState(0));
 }
 
 const visiting = (url: string, message = 'Log in.'): UserQuestion => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { getLineText } from '../../../../src/ui/text/line.ts';
 import { ASCII_GLYPHS } from '../../../../src/ui/theme/glyphs.ts';
-import type { Banner } from '../../../../src/ui/widgets/history/history-item.ts';
+import type { BannerContent } from '../../../../src/ui/widgets/history/history-item.ts';
 import { renderBanner, renderLastSession } from '../../../../src/ui/widgets/history/history-lines.ts';
 import { DRAWING } from '../screen/render-part.tsx';
 
@@ -34,7 +34,7 @@ test('a session without counts, or without changed lines, shows what is known', 
 });
 
 test('active project files are on their own line when there is no space beside the folder', () => {
-  const banner: Banner = {
+  const banner: BannerContent = {
     version: '0.1.0',
     model: 'sonnet 5.5',
     window: '1M',

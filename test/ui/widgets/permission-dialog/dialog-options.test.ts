@@ -4,12 +4,12 @@ import type { CallRisk, PermissionRequest, ToolFacts } from '../../../../src/con
 import type { UserQuestion } from '../../../../src/contracts/tool.ts';
 import {
   createDialogOptions,
-  filterListedOptions,
+  filterOptionsInList,
   findDialogOption,
   getInitialSelection,
 } from '../../../../src/ui/widgets/permission-dialog/dialog-options.ts';
 import {
-  createOpenDialog,
+  createOpenDialogState,
   type DialogOption,
   type DialogRequest,
 } from '../../../../src/ui/widgets/permission-dialog/dialog-state.ts';
@@ -31,7 +31,7 @@ const REQUEST: PermissionRequest = {
   danger: 'none',
   concealed: 'none',
 };
-const { form } = createOpenDialog(0);
+const { form } = createOpenDialogState(0);
 
 const ask = (request: Partial<PermissionRequest>): DialogRequest => ({
   kind: 'permission',
@@ -41,7 +41,7 @@ const ask = (request: Partial<PermissionRequest>): DialogRequest => ({
 const askUser = (question: UserQuestion): DialogRequest => ({ kind: 'question', id: 'q', callId: 'c', question });
 const optionsOf = (request: DialogRequest) => createDialogOptions(request, form);
 const listOf = (request: DialogRequest) =>
-  filterListedOptions(optionsOf(request)).map(({ digit, key, label, subject, labelEnd, note }) =>
+  filterOptionsInList(optionsOf(request)).map(({ digit, key, label, subject, labelEnd, note }) =>
     [digit, key, label, subject, labelEnd, note].filter((part) => part !== undefined).join(' '),
   );
 
@@ -169,7 +169,7 @@ test.each<[string, UserQuestion, string | undefined]>([
   ['the default of a field', elicit({ mode: 'form', schema: { properties: { gift: FIELD } } }), 'No'],
 ])('what enter would answer: %s', (_, question, label) => {
   const selected = getInitialSelection(askUser(question), form);
-  const options = filterListedOptions(optionsOf(askUser(question)));
+  const options = filterOptionsInList(optionsOf(askUser(question)));
   expect(selected === undefined ? undefined : options[selected]?.label).toBe(label);
 });
 

@@ -4,7 +4,7 @@ import type { PermissionRequest, ToolFacts } from '../../../../src/contracts/per
 import { sanitize } from '../../../../src/lib/text/sanitize.ts';
 import { createViewState, type StatusLineFacts, type ViewState } from '../../../../src/ui/app-state/view-state.ts';
 import { getRowText } from '../../../../src/ui/text/render-lines.ts';
-import { createOpenDialog } from '../../../../src/ui/widgets/permission-dialog/dialog-state.ts';
+import { createOpenDialogState } from '../../../../src/ui/widgets/permission-dialog/dialog-state.ts';
 import { layoutDialog } from '../../../../src/ui/widgets/permission-dialog/layout-dialog.ts';
 import { runs } from '../../../support/runs.ts';
 import { DRAWING } from '../screen/render-part.tsx';
@@ -77,7 +77,7 @@ function viewAsking(permission: PermissionRequest): ViewState {
   return {
     ...view,
     dialogRequests: [{ kind: 'permission', id: permission.id, permission }],
-    dialog: createOpenDialog(0),
+    dialog: createOpenDialogState(0),
   };
 }
 

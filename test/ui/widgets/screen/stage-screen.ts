@@ -15,8 +15,8 @@ import type { InputContext, UiEffect } from '../../../../src/ui/input/input-resu
 import type { ScreenOptions } from '../../../../src/ui/terminal/screen-options.ts';
 import { createScreenOutput } from '../../../../src/ui/terminal/screen-output.ts';
 import type { RenderContext } from '../../../../src/ui/text/render-context.ts';
-import type { Banner } from '../../../../src/ui/widgets/history/history-item.ts';
-import { noteResize } from '../../../../src/ui/widgets/permission-dialog/reduce-dialog.ts';
+import type { BannerContent } from '../../../../src/ui/widgets/history/history-item.ts';
+import { pauseDialogKeysAfterResize } from '../../../../src/ui/widgets/permission-dialog/reduce-dialog.ts';
 import { openViewer } from '../../../../src/ui/widgets/viewer/viewer-state.ts';
 import { bytesOfKey } from '../../../support/terminal/key-bytes.ts';
 import { createScreen, type ScreenSize, type TerminalScreen } from '../../../support/terminal/terminal-screen.ts';
@@ -164,7 +164,7 @@ export function openStage(size: ScreenSize, options: Partial<ScreenOptions> = {}
       put();
     },
     resize(to) {
-      view = noteResize(view, nowMs);
+      view = pauseDialogKeysAfterResize(view, nowMs);
       screen.resize(to);
       cols = to.cols;
       rows = to.rows;
@@ -188,7 +188,7 @@ const FACTS: StatusLineFacts = {
   isDemo: false,
 };
 
-const BANNER: Banner = {
+const BANNER: BannerContent = {
   version: '0.1.0',
   model: 'sonnet 5.5',
   window: '1M',

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { LookupLine } from '../../../../src/ui/widgets/tool-calls/ToolCall.tsx';
-import type { ToolEntry } from '../../../../src/ui/widgets/tool-calls/tool-entry.ts';
+import { FinishedLookupsLine } from '../../../../src/ui/widgets/tool-calls/ToolCall.tsx';
+import type { ToolCallEntry } from '../../../../src/ui/widgets/tool-calls/tool-entry.ts';
 import { renderPart } from '../screen/render-part.tsx';
 
-const read = (name: string): ToolEntry => ({
+const read = (name: string): ToolCallEntry => ({
   callId: name,
   tool: 'Read',
   title: `Read ${name}`,
@@ -22,9 +22,9 @@ const read = (name: string): ToolEntry => ({
 });
 
 test('lookups share a line, and of too many the first and the last are shown', () => {
-  expect(renderPart(<LookupLine entries={[read('a.ts'), read('b.ts')]} />)).toEqual(['✓ Read a.ts, b.ts']);
+  expect(renderPart(<FinishedLookupsLine entries={[read('a.ts'), read('b.ts')]} />)).toEqual(['✓ Read a.ts, b.ts']);
   const many = Array.from({ length: 30 }, (_, at) => read(`source-${at}.ts`));
-  const [row = ''] = renderPart(<LookupLine entries={many} />);
+  const [row = ''] = renderPart(<FinishedLookupsLine entries={many} />);
   expect(row).toMatch(/^✓ Read source-0\.ts.*….*source-29\.ts$/);
   expect(row.length).toBeLessThanOrEqual(78);
 });

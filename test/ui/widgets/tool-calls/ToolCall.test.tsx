@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { ToolCall } from '../../../../src/ui/widgets/tool-calls/ToolCall.tsx';
-import type { ToolEntry } from '../../../../src/ui/widgets/tool-calls/tool-entry.ts';
+import type { ToolCallEntry } from '../../../../src/ui/widgets/tool-calls/tool-entry.ts';
 import { renderPart } from '../screen/render-part.tsx';
 
-const RUNNING: ToolEntry = {
+const RUNNING: ToolCallEntry = {
   callId: 'c1',
   tool: 'Bash',
   title: 'npm test',
@@ -22,6 +22,6 @@ test('a running call shows its duration, and the end of its output in the given 
 });
 
 test('a waiting call shows what it waits for', () => {
-  const waiting: ToolEntry = { ...RUNNING, state: { status: 'waiting' } };
+  const waiting: ToolCallEntry = { ...RUNNING, state: { status: 'waiting' } };
   expect(renderPart(<ToolCall entry={waiting} room={1} />)).toEqual(['? $ npm test  waiting for you']);
 });

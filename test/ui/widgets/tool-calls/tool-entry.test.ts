@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { createLine, getLineText } from '../../../../src/ui/text/line.ts';
+import { createStyledLine, getLineText } from '../../../../src/ui/text/line.ts';
 import { createToolTitle } from '../../../../src/ui/widgets/tool-calls/tool-entry.ts';
 
 const called = (tool: string, title: string, input = {}, caller: 'model' | 'user' = 'model') =>
-  getLineText(createLine(...createToolTitle({ callId: 'c', tool, title, input, caller }, '/home/me/proj')));
+  getLineText(createStyledLine(...createToolTitle({ callId: 'c', tool, title, input, caller }, '/home/me/proj')));
 
 test.each([
   ['Read', 'Read /home/me/proj/src/a.ts', {}, 'Read src/a.ts'],

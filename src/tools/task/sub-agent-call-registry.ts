@@ -2,10 +2,10 @@
 export type SubAgentWorkingDir = { readonly cwd: string; readonly root?: string };
 
 /** Tracks which sub-agent a call belongs to, with the depth and current directory of each sub-agent. */
-export type SubAgentCalls = ReturnType<typeof createSubAgentCalls>;
+export type SubAgentCallRegistry = ReturnType<typeof createSubAgentCallRegistry>;
 
 /** Creates an empty registry of sub-agents and their calls. */
-export function createSubAgentCalls() {
+export function createSubAgentCallRegistry() {
   const agents = new Map<string, SubAgentWorkingDir & { readonly depth: number }>();
   const calls = new Map<string, string>();
   const ownerOf = (callId: string) => calls.get(callId) ?? '';

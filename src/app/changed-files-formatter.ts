@@ -8,7 +8,7 @@ import type { SessionCheckpoints } from './session/checkpoints.ts';
 import { listCallFiles } from './session-language-servers.ts';
 
 /** The linting and formatting of the files that calls have changed, at the end of a turn. */
-export type TurnEndFormatter = {
+export type ChangedFilesFormatter = {
   /** Wraps `afterCall` to record the files a call wrote. */
   wrapAfterCall(afterCall: QueryDeps['afterCall']): QueryDeps['afterCall'];
   /** Wraps `onStop` to check the recorded files first. What is reported is objected once, with what was fixed. */
@@ -22,7 +22,10 @@ type TurnEndDeps = {
 };
 
 /** Creates the linting and formatting of a session. It runs in trusted folders, if the user has set a program. */
-export function createTurnEndFormatter(core: Core, { checkpoints, collectNews }: TurnEndDeps): TurnEndFormatter {
+export function createChangedFilesFormatter(
+  core: Core,
+  { checkpoints, collectNews }: TurnEndDeps,
+): ChangedFilesFormatter {
   const { cwd, environment, settings, bus, trusted } = core;
   const written = new Set<string>();
 

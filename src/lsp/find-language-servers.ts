@@ -1,5 +1,5 @@
 import type { LanguageServerConfig } from '../contracts/extension.ts';
-import { findProjectProgram, matchesProject, type ProjectCondition } from './project-programs.ts';
+import { findProjectProgram, isProgramOfProject, type ProjectCondition } from './project-programs.ts';
 
 /** A language server that is used without a plugin where it is installed. */
 type KnownServer = ProjectCondition & {
@@ -73,7 +73,7 @@ const KNOWN_SERVERS: readonly KnownServer[] = [
 ];
 
 /** The folder of the session, the entries of PATH, and the names that the settings disable or define anew. */
-export type LanguageServerSearch = {
+export type LanguageServerSearchOptions = {
   readonly folder: string;
   readonly path: readonly string[];
   readonly isExcluded: (name: string) => boolean;
@@ -88,7 +88,7 @@ const LIMITS = {
 };
 
 /** Creates the search for installed servers; each program is looked for once per session. */
-export function createLanguageServerSearch({ folder, path, isExcluded }: LanguageServerSearch) {
+export function createLanguageServerFinder({ folder, path, isExcluded }: LanguageServerSearchOptions) {
   const programs = new Map<string, string | undefined>();
   const found = new Map<string, LanguageServerConfig>();
 
@@ -109,7 +109,7 @@ export function createLanguageServerSearch({ folder, path, isExcluded }: Languag
         const { name, command, args, languages } = server;
         if (found.has(name) || !Object.keys(languages).some((extension) => file.endsWith(extension))) continue;
         const program = isUsable(server) ? findInstalled(command) : undefined;
-        if (program === undefined || !matchesProject(server, file, folder)) continue;
+        if (program === undefined || !isProgramOfProject(server, file, folder)) continue;
         found.set(name, { ...LIMITS, name, command: program, args, env: {}, languages });
       }
       return listFound();

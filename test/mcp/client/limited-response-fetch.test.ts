@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createGuardedFetch } from '../../../src/mcp/client/guarded-fetch.ts';
+import { createLimitedResponseFetch } from '../../../src/mcp/client/limited-response-fetch.ts';
 
 const EVENTS = 'text/event-stream';
 const JSON_TYPE = 'application/json';
@@ -21,7 +21,7 @@ function repeat(text: string, times = Number.POSITIVE_INFINITY): ReadableStream<
 async function request(body: ReadableStream<Uint8Array>, type: string) {
   const ended: unknown[] = [];
   const send = async () => new Response(body, { headers: { 'content-type': type } });
-  const guarded = createGuardedFetch(send, (id) => ended.push(id));
+  const guarded = createLimitedResponseFetch(send, (id) => ended.push(id));
   const call = { jsonrpc: '2.0', id: 7, method: 'tools/call', params: {} };
   const response = await guarded('http://127.0.0.1/', { method: 'POST', body: JSON.stringify(call) });
   return { response, ended };

@@ -6,20 +6,20 @@ import { formatAge, formatBytes, formatCount, formatMoney, formatOneLine } from 
 import { readUnsentText } from '../../session/input/draft-store.ts';
 import { parseSessionRecords } from '../../session/records/parse-session-records.ts';
 import { buildDialogue, type DialogueItem } from '../../session/store/export-session.ts';
-import { openSessionArchive, type SessionSummary } from '../replay/session-archive.ts';
+import { createStoredSessionOperations, type SessionSummary } from '../replay/session-archive.ts';
 
 const PREVIEW_BYTES = 65_536;
 const PREVIEW_ITEMS = 6;
 const MAX_ITEM_CHARS = 400;
 
 /** Creates the operations of the session picker. `openId` is the open session, `branch` the current git branch. */
-export function createSessionPicker(
+export function createStoredSessionsPort(
   environment: Pick<Environment, 'ouroHome' | 'home'>,
   cwd: string,
   openId: string,
   branch: () => Promise<string | undefined>,
 ): StoredSessionsPort {
-  const archive = openSessionArchive(environment, cwd);
+  const archive = createStoredSessionOperations(environment, cwd);
   const find = async (id: string) => {
     const found = await archive.find(id);
     return found.ok ? found.session : undefined;

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { afterEach, expect, test } from 'vitest';
 import { createKeyboardReader } from '../../../src/ui/input/keyboard-reader.ts';
-import { showOpeningPrompt } from '../../../src/ui/terminal/opening-prompt.ts';
+import { showStartupPrompt } from '../../../src/ui/terminal/startup-prompt.ts';
 import { createScreen, type TerminalScreen } from '../../support/terminal/terminal-screen.ts';
 
 let screen: TerminalScreen | undefined;
@@ -14,7 +14,7 @@ async function open(rowsAbove: number) {
   shown.feed('$ ouro\r\n');
   const out = { columns: 20, rows: 8, write: shown.feed, on: () => undefined, off: () => undefined };
   const input = Object.assign(new PassThrough(), { setRawMode: () => undefined });
-  const prompt = showOpeningPrompt(input, out, rowsAbove);
+  const prompt = showStartupPrompt(input, out, rowsAbove);
   const send = async (...chunks: readonly string[]) => {
     for (const chunk of chunks) {
       const read = new Promise((resolve) => input.once('data', resolve));

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { readEnvironment } from '../../../src/app/environment.ts';
-import { createMachineSecrets } from '../../../src/fleet/worker/machine-secrets.ts';
+import { createTaskSecretRedactor } from '../../../src/fleet/worker/task-secret-redactor.ts';
 
-const secrets = createMachineSecrets(
+const secrets = createTaskSecretRedactor(
   readEnvironment({
     HOME: '/home/me',
     ANTHROPIC_API_KEY: 'no-shape-4711"quoted',

@@ -1,7 +1,7 @@
 import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createLanguageServerSearch } from '../../src/lsp/language-server-search.ts';
+import { createLanguageServerFinder } from '../../src/lsp/find-language-servers.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
 async function install(project: TempProject, ...paths: readonly string[]): Promise<void> {
@@ -9,7 +9,7 @@ async function install(project: TempProject, ...paths: readonly string[]): Promi
 }
 
 const search = (project: TempProject, excluded: readonly string[] = []) =>
-  createLanguageServerSearch({
+  createLanguageServerFinder({
     folder: project.dir,
     path: ['.', 'bin', join(project.dir, '../bin')],
     isExcluded: (name) => excluded.includes(name),

@@ -4,7 +4,7 @@ import type { TerminalInput } from '../input/keyboard-reader.ts';
 import type { TerminalOutput } from './screen-frame-writer.ts';
 
 /** A prompt that shows what is typed while the program is loading. */
-export type OpeningPrompt = ReturnType<typeof showOpeningPrompt>;
+export type StartupPrompt = ReturnType<typeof showStartupPrompt>;
 
 /** The input of the terminal, to which keys can be given back. */
 type ReturnableInput = TerminalInput & { unshift(text: string): unknown };
@@ -44,7 +44,7 @@ export function readTypedLines(): string {
  * Shows a prompt of one row, `rowsAbove` rows below the cursor, where the composer will be. Nothing is interpreted: the
  * bytes are given back to the terminal input, so that the screen handles them as if they had been typed later.
  */
-export function showOpeningPrompt(input: ReturnableInput, out: TerminalOutput, rowsAbove: number) {
+export function showStartupPrompt(input: ReturnableInput, out: TerminalOutput, rowsAbove: number) {
   let received = '';
   let shown = '';
   let isOpen = true;

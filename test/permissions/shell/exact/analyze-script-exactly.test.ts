@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { parse } from 'unbash';
 import { expect, test } from 'vitest';
-import { analyzeExactly } from '../../../../src/permissions/shell/exact/analyze-exactly.ts';
+import { analyzeScriptExactly } from '../../../../src/permissions/shell/exact/analyze-script-exactly.ts';
 import { NO_DISK_LOOKUP } from '../../../../src/permissions/shell/exact/shell-state.ts';
 import { isFullyParsed, listCharacterProblems } from '../../../../src/permissions/shell/parse/check-source.ts';
 import { isWholeRun, runs } from '../../../support/runs.ts';
@@ -20,7 +20,10 @@ const ENV = { PATH: '/usr/bin:/bin', HOME: '/nowhere', LC_ALL: 'C.UTF-8' };
 /** The strict reading of a line; `undefined` when something in it is not understood. */
 function read(command: string) {
   const script = parse(command);
-  const reading = analyzeExactly(command, script, '/', { ...NO_DISK_LOOKUP, resolveDirectory: (_, target) => target });
+  const reading = analyzeScriptExactly(command, script, '/', {
+    ...NO_DISK_LOOKUP,
+    resolveDirectory: (_, target) => target,
+  });
   return reading.problems.length > 0 || !isFullyParsed(command, script) ? undefined : reading;
 }
 

@@ -1,16 +1,16 @@
 import { join } from 'node:path/posix';
 import { getProgramBaseName } from '../parse/shell-words.ts';
 import { findProgramFacts } from '../programs/find-program-facts.ts';
-import { listNamesChangedByCode } from './interpreter-code.ts';
+import { listFilesChangedByCode } from './interpreter-code.ts';
 
 /** An argument that names a file to be created, changed or removed. */
-export type WrittenArg = { readonly word: string; readonly certainty: 'certain' | 'possible' };
+export type WrittenFileArg = { readonly word: string; readonly certainty: 'certain' | 'possible' };
 
 /** Options of any program whose value is a file or folder to write. */
 const OUTPUT_OPTION =
   /^(?:-out|--out(?:put(?:-(?:file|document|dir(?:ectory)?))?|file|dir)?|--dest(?:ination)?|--pack-destination|--directory-prefix|--log-file)$/;
 /** Lists the files that one command would write. */
-export function listWrittenArgs(argv: readonly string[]): readonly WrittenArg[] {
+export function listWrittenArgs(argv: readonly string[]): readonly WrittenFileArg[] {
   const { writes, inPlaceOption, outputPrefixes = [], subcommands } = findProgramFacts(argv[0] ?? '');
   const args = argv.slice(1);
   const dashes = argv.indexOf('--', 1);
@@ -29,11 +29,11 @@ export function listWrittenArgs(argv: readonly string[]): readonly WrittenArg[] 
   const possible = [
     ...(writes === 'second' ? operands.slice(1) : []),
     ...(subcommands === undefined ? [] : listOperandsAfter(argv, subcommands.writing)),
-    ...listNamesChangedByCode(argv),
+    ...listFilesChangedByCode(argv),
   ];
   return [
-    ...certain.map((word): WrittenArg => ({ word, certainty: 'certain' })),
-    ...possible.map((word): WrittenArg => ({ word, certainty: 'possible' })),
+    ...certain.map((word): WrittenFileArg => ({ word, certainty: 'certain' })),
+    ...possible.map((word): WrittenFileArg => ({ word, certainty: 'possible' })),
     ...listOptionOutputs(argv),
   ];
 }
@@ -58,9 +58,9 @@ function listOperandsAfter(argv: readonly string[], subcommands: readonly string
 }
 
 /** Lists the files that the options of a command write. */
-export function listOptionOutputs(argv: readonly string[]): readonly WrittenArg[] {
+export function listOptionOutputs(argv: readonly string[]): readonly WrittenFileArg[] {
   const { outputOptions = [], dashOIsNotOutput = false, subcommands } = findProgramFacts(argv[0] ?? '');
-  return argv.flatMap((arg, index): readonly WrittenArg[] => {
+  return argv.flatMap((arg, index): readonly WrittenFileArg[] => {
     if (index === 0) return [];
     const [, option = '', ownValue] = /^(--?[\w-]+)(?:=(.*))?$/s.exec(arg) ?? [];
     const next = ownValue ?? argv[index + 1];
@@ -70,7 +70,7 @@ export function listOptionOutputs(argv: readonly string[]): readonly WrittenArg[
     const isOutputLetter = !dashOIsNotOutput && /^-[a-zA-Z]*[oO]$/.test(option);
     const glued = dashOIsNotOutput ? undefined : /^-[oO]([^-].*)$/s.exec(arg)?.[1];
     const values = [...(isOutputOption || isOutputLetter ? [next] : []), glued];
-    return values.flatMap((value): readonly WrittenArg[] =>
+    return values.flatMap((value): readonly WrittenFileArg[] =>
       value === undefined || value.startsWith('-')
         ? []
         : [{ word: value, certainty: isOutputOption && subcommands === undefined ? 'certain' : 'possible' }],

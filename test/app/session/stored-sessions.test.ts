@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createConversation } from '../../../src/app/compose.ts';
 import { readEnvironment } from '../../../src/app/environment.ts';
-import { createSessionPicker } from '../../../src/app/session/session-picker.ts';
+import { createStoredSessionsPort } from '../../../src/app/session/stored-sessions.ts';
 import type { AgentEvent } from '../../../src/contracts/event.ts';
 import type { CliRunOptions } from '../../../src/contracts/frontend/cli-run-options.ts';
 import type { Conversation } from '../../../src/contracts/frontend/conversation.ts';
@@ -171,7 +171,7 @@ test('the small model names a session, and a name given by the user stays', asyn
   await conversation.agent.prompt('sure?');
   expect(conversation.info().title).toBe('mine');
   await conversation.close('test');
-  const picker = createSessionPicker(
+  const picker = createStoredSessionsPort(
     readEnvironment(bareEnvironment(project)),
     project.dir,
     'another',

@@ -18,10 +18,10 @@ import { diffFile } from '../files/diff-file.ts';
 const lineEdit = z.strictObject({ line: z.int().positive(), old_string: z.string(), new_string: z.string() });
 
 /** Schema of a change of one file: whole lines, counted from 1, that others replace. */
-export const lineChangesSchema = z.strictObject({ file_path: z.string().min(1), edits: z.array(lineEdit).min(1) });
+export const fileLineEditsSchema = z.strictObject({ file_path: z.string().min(1), edits: z.array(lineEdit).min(1) });
 
 /** A change of one file. */
-export type LineChanges = z.output<typeof lineChangesSchema>;
+export type FileLineEdits = z.output<typeof fileLineEditsSchema>;
 
 type PlannedChange = {
   readonly file: string;
@@ -32,8 +32,8 @@ type PlannedChange = {
 };
 
 /** Changes all files or none. */
-export async function applyLineChanges(
-  changes: readonly LineChanges[],
+export async function applyFileLineEdits(
+  changes: readonly FileLineEdits[],
   deps: FileChangeDeps,
   signal: AbortSignal,
 ): Promise<ToolOutcome> {
@@ -66,7 +66,7 @@ export async function applyLineChanges(
 }
 
 async function planChange(
-  { file_path: file, edits }: LineChanges,
+  { file_path: file, edits }: FileLineEdits,
   deps: FileChangeDeps,
   signal: AbortSignal,
 ): Promise<PlannedChange> {
@@ -81,7 +81,7 @@ async function planChange(
 }
 
 /** Replaces lines from the last to the first; `undefined` if the old ones are not there. */
-function replaceLines(text: string, edits: LineChanges['edits']): string | undefined {
+function replaceLines(text: string, edits: FileLineEdits['edits']): string | undefined {
   const lines = text.split('\n');
   for (const { line, old_string, new_string } of edits.toSorted((a, b) => b.line - a.line)) {
     const count = old_string.split('\n').length;
@@ -93,7 +93,7 @@ function replaceLines(text: string, edits: LineChanges['edits']): string | undef
 
 /** Computes the diff of all changes in an input; `undefined` without any. They carry the lines, so no file is read. */
 export async function previewLineNumberEdits({ input }: ToolFacts): Promise<Display | undefined> {
-  const changes = z.array(lineChangesSchema).safeParse(input.changed_files).data ?? [];
+  const changes = z.array(fileLineEditsSchema).safeParse(input.changed_files).data ?? [];
   const parts = changes.flatMap(({ file_path: file, edits }) =>
     edits.map(({ line, old_string, new_string }) => ({ file, line, before: old_string, after: new_string })),
   );
@@ -108,8 +108,8 @@ export type EditReview = {
 };
 
 /** Creates the review of an input with changed files; `undefined` if one of them does not apply. */
-export async function reviewLineChanges({ input }: ToolFacts): Promise<EditReview | undefined> {
-  const changes = z.array(lineChangesSchema).safeParse(input.changed_files).data ?? [];
+export async function createLineChangesReview({ input }: ToolFacts): Promise<EditReview | undefined> {
+  const changes = z.array(fileLineEditsSchema).safeParse(input.changed_files).data ?? [];
   const files: { readonly path: string; readonly before: string; readonly text: string }[] = [];
   for (const { file_path: path, edits } of changes) {
     const before = decodeText(await readFile(path))?.text;
@@ -132,7 +132,7 @@ export async function reviewLineChanges({ input }: ToolFacts): Promise<EditRevie
 }
 
 /** Creates the edit that turns one text into another: all lines from the first to the last different one. */
-function replaceDifferentLines(before: string, after: string): LineChanges['edits'][number] {
+function replaceDifferentLines(before: string, after: string): FileLineEdits['edits'][number] {
   const [oldLines, newLines] = [before.split('\n'), after.split('\n')];
   const shorter = Math.min(oldLines.length, newLines.length);
   let head = 0;

@@ -1,12 +1,12 @@
 import type { JsonValue } from '../../contracts/json.ts';
-import { type AcceptedCallForms, requireArgumentValue } from '../input/call-forms.ts';
+import { acceptOnlyArgumentValues, type ForeignToolCallForms } from '../input/call-forms.ts';
 import { parseJsonText } from '../input/coerce-input.ts';
 import type { ForeignArgumentConverter } from '../input/normalize-arguments.ts';
 
 type Conversion = ReturnType<ForeignArgumentConverter>;
 
 /** The forms in which Bash can be called. */
-export const BASH_CALL_FORMS: AcceptedCallForms = {
+export const BASH_CALL_FORMS: ForeignToolCallForms = {
   example: 'Bash{command:"npm test -- auth", description:"Run the auth tests"}',
   names: [
     ...['shell', 'local_shell', 'terminal', 'sh', 'exec', 'execute', 'exec_command', 'execute_command', 'run_command'],
@@ -42,7 +42,7 @@ export const BASH_CALL_FORMS: AcceptedCallForms = {
     timeout_ms: (value) => ({ set: { timeout: value } }),
     timeout: convertTimeout,
     blocking: (value) => ({ set: { run_in_background: value === false || value === 'false' } }),
-    restart: requireArgumentValue(
+    restart: acceptOnlyArgumentValues(
       'Every call of Bash is a fresh shell; there is nothing to restart. Give a command.',
       false,
     ),

@@ -3,7 +3,7 @@ import type { Environment } from '../../contracts/environment.ts';
 import type { BatchTaskSpec, TaskAttemptEnd } from '../../contracts/fleet.ts';
 
 /** Finds and redacts the secrets of this machine in results: its API keys, and secret variables passed to the task. */
-export type MachineSecrets = ReturnType<typeof createMachineSecrets>;
+export type TaskSecretRedactor = ReturnType<typeof createTaskSecretRedactor>;
 
 /** Values that are long enough to be secrets. Short words such as "postgres" occur in texts by chance. */
 const UNAMBIGUOUS = /^(?=.*\d).{8,}$|^.{16,}$/s;
@@ -13,7 +13,10 @@ const QUEUE_PASSWORD = 'PGPASSWORD';
 const MASK = '[secret]';
 
 /** Creates the redactor for a task. Unlike patterns it finds secrets by their value, whatever their form. */
-export function createMachineSecrets({ keys, variables }: Environment, spec: Pick<BatchTaskSpec, 'env' | 'secrets'>) {
+export function createTaskSecretRedactor(
+  { keys, variables }: Environment,
+  spec: Pick<BatchTaskSpec, 'env' | 'secrets'>,
+) {
   const { env, secrets = [] } = spec;
   const names = [...env.filter((name) => CREDENTIAL_NAME.test(name)), ...secrets, QUEUE_PASSWORD];
   const values = [...Object.values(keys), ...names.map((name) => variables[name] ?? '')].filter((value) =>

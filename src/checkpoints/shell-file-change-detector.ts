@@ -12,8 +12,8 @@ import {
   type WorkspaceSnapshotTaker,
 } from './workspace-snapshot.ts';
 
-/** Dependencies of `createCommandChangeWatcher`. */
-export type CommandChangeWatcherDeps = {
+/** Dependencies of `createShellFileChangeDetector`. */
+export type ShellFileChangeDetectorDeps = {
   readonly snapshots: WorkspaceSnapshotTaker;
   readonly manifests: SnapshotManifests;
   readonly roots: () => readonly string[];
@@ -26,10 +26,10 @@ export type CommandChangeWatcherDeps = {
 };
 
 /** A command that is being watched; `ended` records its changes once it has exited or continues in the background. */
-export type WatchedCommand = { readonly ended: (how: 'over' | 'goes on') => Promise<void> };
+export type ShellFileChangeDetection = { readonly ended: (how: 'over' | 'goes on') => Promise<void> };
 
 /** Detects the changes made by shell commands, by comparing the workspace before and after them. */
-export function createCommandChangeWatcher(deps: CommandChangeWatcherDeps) {
+export function createShellFileChangeDetector(deps: ShellFileChangeDetectorDeps) {
   const running = new Set<number>();
   const warned = new Set<string>();
   let queue: Promise<unknown> = Promise.resolve();
@@ -86,7 +86,7 @@ export function createCommandChangeWatcher(deps: CommandChangeWatcherDeps) {
 
   return {
     /** Starts watching a command that is about to run; without effect if the workspace is too large. */
-    begin: (writes?: readonly string[]): Promise<WatchedCommand> =>
+    begin: (writes?: readonly string[]): Promise<ShellFileChangeDetection> =>
       enqueue(async () => {
         const opened = await open();
         if (opened === undefined) return { ended: async () => undefined };

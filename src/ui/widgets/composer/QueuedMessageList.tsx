@@ -8,7 +8,7 @@ import { useScreenContext } from '../../text/render-context.ts';
 const WIDE = 80;
 
 /** Queued messages: when each will be sent, and after the last one the keys to change the queue. */
-export function MessageQueue({ queue }: { readonly queue: readonly QueuedMessage[] }) {
+export function QueuedMessageList({ queue }: { readonly queue: readonly QueuedMessage[] }) {
   return queue.map((item, index) => (
     <Queued key={item.id} item={item} place={index === queue.length - 1 ? 'last' : 'earlier'} />
   ));

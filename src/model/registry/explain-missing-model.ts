@@ -1,5 +1,5 @@
 import { findClosestWord } from '../../lib/text/closest-word.ts';
-import { CLOUD_PLATFORMS, splitRegion } from '../claude-model-ids.ts';
+import { CLOUD_PLATFORMS, splitRegionFromModelName } from '../claude-model-ids.ts';
 import { explainMissingKey, PROVIDER_PRESETS } from '../provider-presets.ts';
 import { EMPTY_CLOUD_SETTINGS, explainMissingCloudSettings } from '../providers/cloud-settings.ts';
 import type { ModelConfig } from './model-config.ts';
@@ -15,7 +15,11 @@ import { discoverLocalServers } from './server-discovery.ts';
 export function explainMissingCredentials(route: ModelRoute, config: ModelConfig): string | undefined {
   const { clouds } = config;
   if (route.provider === 'cloud') {
-    return explainMissingCloudSettings(route.cloud, clouds ?? EMPTY_CLOUD_SETTINGS, splitRegion(route.model).region);
+    return explainMissingCloudSettings(
+      route.cloud,
+      clouds ?? EMPTY_CLOUD_SETTINGS,
+      splitRegionFromModelName(route.model).region,
+    );
   }
   if (route.provider === 'openai' && route.server.baseUrl === AZURE_PLACEHOLDER_URL) return NO_AZURE_ENDPOINT;
   if (route.provider === 'openai') return explainMissingKey(route.name, route.server, config.keyStore);

@@ -10,7 +10,7 @@ import { findUnknownTools } from './loop/select-tools.ts';
 import { announceImport } from './setup/import/announce-import.ts';
 
 /** Returns the facts about a conversation at this moment. */
-export function describeConversation(parts: ConversationParts): Omit<ConversationInfo, 'warnings' | 'instructions'> {
+export function getConversationInfo(parts: ConversationParts): Omit<ConversationInfo, 'warnings' | 'instructions'> {
   const { core, agent, session, loop } = parts;
   const { model, cwd, effort, mode, outputStyle, title, todos } = core.live.current();
   const { agents, skills, plugins } = core.extensions.current();

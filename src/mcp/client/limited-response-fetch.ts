@@ -15,7 +15,7 @@ const CARRIAGE_RETURN = 13;
  * Wraps `fetch` for the answers of a server: they have a limit, other work runs while they arrive, and the id of a
  * request is reported when its stream has ended, unless the client can resume the stream.
  */
-export function createGuardedFetch(send: FetchLike, onStreamEnd: (id: RequestId) => void): FetchLike {
+export function createLimitedResponseFetch(send: FetchLike, onStreamEnd: (id: RequestId) => void): FetchLike {
   return async (url, init) => {
     const response = await send(url, init);
     const { body, status, statusText, headers } = response;

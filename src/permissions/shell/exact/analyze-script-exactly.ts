@@ -22,7 +22,7 @@ import {
   createEmptyControlFlow,
   mergeFolderLists,
 } from './control-flow.ts';
-import { resolvePrintedNames } from './expand-words.ts';
+import { resolvePrintedWords } from './expand-words.ts';
 
 import type { DiskLookup, ExactAnalysis, ResolvedCommand, ShellState } from './shell-state.ts';
 import { analyzeSimpleCommand, resolveDirectoryChange } from './simple-command.ts';
@@ -32,7 +32,12 @@ type Ends = Pick<ControlFlowState, 'cwdsOnSuccess' | 'cwdsOnFailure'>;
 const MAX_DEPTH = 12;
 
 /** Analyzes a script exactly: every command that will run, or the reasons why that is unknown. */
-export function analyzeExactly(source: string, script: ParsedScript, cwd: string, disk: DiskLookup): ExactAnalysis {
+export function analyzeScriptExactly(
+  source: string,
+  script: ParsedScript,
+  cwd: string,
+  disk: DiskLookup,
+): ExactAnalysis {
   const { commands, problems } = analyzeScript(script, {
     source,
     cwds: [cwd],
@@ -90,7 +95,7 @@ function analyzePipeline(node: PipelineNode, state: ShellState): ControlFlowStat
   const [first, ...others] = node.commands;
   if (first === undefined) return createEmptyControlFlow(state, 'A command is missing.');
   if (others.length > 0) {
-    const printedNames = node.operators[0] === '|' ? resolvePrintedNames(first, state) : undefined;
+    const printedNames = node.operators[0] === '|' ? resolvePrintedWords(first, state) : undefined;
     const sequence = analyzeInOrder(node.commands, state, (command, commandState) => {
       const names = command === others[0] ? printedNames : undefined;
       const flow =

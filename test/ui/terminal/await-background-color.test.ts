@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { getTerminalAnswerTimeoutMs, holdFirstFrame } from '../../../src/ui/terminal/await-background.ts';
+import { getTerminalAnswerTimeoutMs, holdFirstFrame } from '../../../src/ui/terminal/await-background-color.ts';
 
 const WAIT_MS = 25;
 
