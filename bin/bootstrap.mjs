@@ -28,6 +28,7 @@ const RUNTIME_SETTINGS = {
   BUN_JSC_thresholdForJITAfterWarmUp: '2000',
   BUN_JSC_thresholdForOptimizeAfterWarmUp: '4000',
   BUN_JSC_jitMemoryReservationSize: '6291456',
+  BUN_JSC_maximumFunctionForCallInlineCandidateBytecodeCostForDFG: '0',
 };
 
 /** Sets the folder of the runtime's transpiler cache, as bin/ouro does. */

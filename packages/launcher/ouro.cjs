@@ -13,6 +13,7 @@ const RUNTIME_SETTINGS = {
   BUN_JSC_thresholdForJITAfterWarmUp: '2000',
   BUN_JSC_thresholdForOptimizeAfterWarmUp: '4000',
   BUN_JSC_jitMemoryReservationSize: '6291456',
+  BUN_JSC_maximumFunctionForCallInlineCandidateBytecodeCostForDFG: '0',
 };
 
 const file = findExecutable();

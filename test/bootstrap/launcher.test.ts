@@ -32,13 +32,14 @@ test.each(['inside the package', 'hoisted beside it'])('an installed package fin
 
 longTest('the runtime is started with idle settings, unless the user sets others', async () => {
   const { root, env } = bareCheckout();
-  const ours = ['60000', '0', '2000', '4000', '6291456'];
+  const ours = ['60000', '0', '2000', '4000', '6291456', '0'];
   const theirs = {
     BUN_GC_TIMER_INTERVAL: '5',
     BUN_JSC_useFTLJIT: '1',
     BUN_JSC_thresholdForJITAfterWarmUp: '6',
     BUN_JSC_thresholdForOptimizeAfterWarmUp: '7',
     BUN_JSC_jitMemoryReservationSize: '8388608',
+    BUN_JSC_maximumFunctionForCallInlineCandidateBytecodeCostForDFG: '9',
   };
   const pace = async (file: string, args: readonly string[], more: Record<string, string>) => {
     const { stdout } = await started(file, args, { cwd: root, env: { ...env, ...more } });

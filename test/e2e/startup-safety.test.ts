@@ -76,6 +76,7 @@ test('the program that the launcher starts gets no variable from a .env file', a
       ...new Set([
         'BUN_GC_TIMER_INTERVAL',
         'BUN_JSC_jitMemoryReservationSize',
+        'BUN_JSC_maximumFunctionForCallInlineCandidateBytecodeCostForDFG',
         'BUN_JSC_thresholdForJITAfterWarmUp',
         'BUN_JSC_thresholdForOptimizeAfterWarmUp',
         'BUN_JSC_useFTLJIT',

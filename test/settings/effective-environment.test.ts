@@ -47,6 +47,7 @@ test('provider keys are used for requests, and reach no command, hook, server or
       BUN_JSC_thresholdForJITAfterWarmUp: '2000',
       BUN_JSC_thresholdForOptimizeAfterWarmUp: '4000',
       BUN_JSC_jitMemoryReservationSize: '6291456',
+      BUN_JSC_maximumFunctionForCallInlineCandidateBytecodeCostForDFG: '0',
       BUN_RUNTIME_TRANSPILER_CACHE_PATH: '0',
     },
   );
@@ -60,7 +61,7 @@ test('provider keys are used for requests, and reach no command, hook, server or
     expect([name, seen]).toEqual([
       name,
       expect.not.stringMatching(
-        /sk-(?:mine|open|token|ant)|BUN_GC_TIMER|BUN_JSC_(?:useFTL|threshold|jitMemory)|TRANSPILER/,
+        /sk-(?:mine|open|token|ant)|BUN_GC_TIMER|BUN_JSC_(?:useFTL|threshold|jitMemory|maximum)|TRANSPILER/,
       ),
     ]);
   }

@@ -7,6 +7,7 @@ export const RUNTIME_SETTINGS: Readonly<Record<string, string>> = {
   BUN_JSC_thresholdForJITAfterWarmUp: '2000',
   BUN_JSC_thresholdForOptimizeAfterWarmUp: '4000',
   BUN_JSC_jitMemoryReservationSize: '6291456',
+  BUN_JSC_maximumFunctionForCallInlineCandidateBytecodeCostForDFG: '0',
 };
 
 /** Replaces an executable that no launcher started with one that has these settings; this takes 10 ms. */
