@@ -5,7 +5,7 @@ import type { QueryConfig } from '../contracts/query.ts';
 import type { Terminal } from '../contracts/terminal-reason.ts';
 import { query } from '../engine/query.ts';
 import { getErrorMessage } from '../lib/errors.ts';
-import { abandonOnAbort } from '../lib/promises.ts';
+import { resolveUndefinedOnAbort } from '../lib/promises.ts';
 import type { AgentDeps, AgentPort } from './agent-deps.ts';
 import { type AgentStore, isAgentRunning } from './agent-state.ts';
 import { type MessageQueues, runUserPromptHook } from './message-queues.ts';
@@ -142,7 +142,7 @@ async function runQuery(run: Run): Promise<Terminal> {
   const delivered = [...run.delivered];
   await emit({ type: 'agent_start' });
   let terminal = await catchErrors(run, async () => {
-    if (parts.beforeRun !== undefined) await abandonOnAbort(parts.beforeRun(), run.signal);
+    if (parts.beforeRun !== undefined) await resolveUndefinedOnAbort(parts.beforeRun(), run.signal);
     for (const item of run.delivered) await emit({ type: 'queue', item, state: 'delivered' });
     // These messages were just taken from the queue, so the loop need not poll it first.
     return (await admitMessages(run)) ?? runLoop(run, delivered, { skipFirstPoll: run.delivered.length > 0 });
@@ -195,7 +195,7 @@ async function admitMessages({ fresh, parts, store: { emit }, signal }: Run): Pr
       await emit({ type: 'message_end', message });
       continue;
     }
-    const verdict = await abandonOnAbort(runUserPromptHook(parts.onPrompt, message, signal), signal);
+    const verdict = await resolveUndefinedOnAbort(runUserPromptHook(parts.onPrompt, message, signal), signal);
     if (verdict?.kind === 'block') {
       await emit({ type: 'notice', level: 'warn', topic: 'prompt_hook', text: verdict.words });
       return { reason: 'hook_stopped', words: verdict.words };

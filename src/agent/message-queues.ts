@@ -3,7 +3,7 @@ import type { QueuedMessage } from '../contracts/event.ts';
 import type { UserMessage, UserOrigin } from '../contracts/message.ts';
 import type { QueuePort } from '../contracts/query.ts';
 import { getErrorMessage } from '../lib/errors.ts';
-import { abandonOnAbort } from '../lib/promises.ts';
+import { resolveUndefinedOnAbort } from '../lib/promises.ts';
 import type { AgentDeps } from './agent-deps.ts';
 import { type AgentStore, admitQueuedMessage, type MessageQueueKind, takeQueuedMessages } from './agent-state.ts';
 
@@ -32,7 +32,7 @@ export function createMessageQueues(store: AgentStore, { onPrompt }: Pick<AgentD
     async admitQueued(signal) {
       for (const item of current().queue) {
         if (canDeliver(item)) continue;
-        const verdict = await abandonOnAbort(runUserPromptHook(onPrompt, item.message, signal), signal);
+        const verdict = await resolveUndefinedOnAbort(runUserPromptHook(onPrompt, item.message, signal), signal);
         if (verdict === undefined) return;
         if (verdict.kind === 'go') update(admitQueuedMessage(current(), verdict.message));
         else if (remove(item.id) !== undefined)

@@ -2,7 +2,7 @@ import { relative } from 'node:path';
 import type { QueryDeps } from '../contracts/query.ts';
 import { isPathBelow } from '../lib/files/path-style.ts';
 import { unwrapReminder } from '../lib/text/reminder.ts';
-import { type FileCheckerKind, runFormattersOrLinters } from '../lsp/project-checks.ts';
+import { type FileCheckerKind, runFormattersOrLinters } from '../lsp/run-formatters-and-linters.ts';
 import type { Core } from './core.ts';
 import type { SessionCheckpoints } from './session/checkpoints.ts';
 import { listCallFiles } from './session-language-servers.ts';

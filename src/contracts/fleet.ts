@@ -160,11 +160,11 @@ export type PendingBatchDeletion = {
   readonly installation: string;
   readonly machine: string;
   readonly createdMs: number;
-  readonly tasks: readonly DeletedBatchTask[];
+  readonly tasks: readonly TaskOfDeletedBatch[];
 };
 
 /** A task of a deleted batch: its key, its folder in the repository (empty for the root), and its repository. */
-export type DeletedBatchTask = { readonly key: string; readonly folder: string; readonly url?: string | undefined };
+export type TaskOfDeletedBatch = { readonly key: string; readonly folder: string; readonly url?: string | undefined };
 
 /** The kinds of files that are stored for a task. */
 export type TaskArtifactKind = 'patch' | 'transcript' | 'unfinished';

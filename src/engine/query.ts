@@ -6,7 +6,7 @@ import { guardQueryDeps } from './guard-query-deps.ts';
 import { advanceToNextTurn } from './phases/advance-to-next-turn.ts';
 import { checkInterrupt, finishTools } from './phases/check-interrupt.ts';
 import { checkRunCompletion, handleReplyWithoutCalls, stopAfterTurnOnRequest } from './phases/check-run-completion.ts';
-import { isIdenticalRetry, prepareContext } from './phases/prepare-context.ts';
+import { isRepeatedModelRequest, prepareContext } from './phases/prepare-context.ts';
 import { reportModelFailure } from './phases/report-model-failure.ts';
 import { streamModel } from './phases/stream-model.ts';
 import { createQueryState } from './query-state.ts';
@@ -70,7 +70,7 @@ function applySelectedModels(
   deps: QueryDeps,
 ): { readonly state: QueryState; readonly deps: QueryDeps } {
   // A repeated request must stay the same, also for the model that takes over.
-  if (deps.selectModels === undefined || isIdenticalRetry(state)) return { state, deps };
+  if (deps.selectModels === undefined || isRepeatedModelRequest(state)) return { state, deps };
   const { chain, effort, thinkingBudgetTokens } = deps.selectModels();
   const config = { ...deps.config, chain, effort, thinkingBudgetTokens };
   const isSame = chain === deps.config.chain;

@@ -2,7 +2,7 @@ import type { AgentEvent } from '../contracts/event.ts';
 import type { AssistantBlock, AssistantMessage, Message, ToolUseBlock, Usage } from '../contracts/message.ts';
 import type { ModelEvent, ModelOutcome } from '../contracts/model.ts';
 import { exhaustive } from '../lib/errors.ts';
-import type { ReplyOutcome } from './model-turn.ts';
+import type { ReplyOutcome } from './model-turn-result.ts';
 import { normalizeMessageBlock } from './request/rejected-parts.ts';
 
 /** State of a reply while it streams. */

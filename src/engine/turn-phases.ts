@@ -1,6 +1,6 @@
 import type { AgentEvent } from '../contracts/event.ts';
 import type { QueryDeps, QueryState } from '../contracts/query.ts';
-import type { ModelTurn } from './model-turn.ts';
+import type { ModelTurn } from './model-turn-result.ts';
 import type { PhaseVerdict } from './query-state.ts';
 
 /** One step of the ladder: yields events; returns a verdict, or `undefined` to pass on to the next phase. */

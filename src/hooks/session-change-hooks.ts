@@ -2,7 +2,7 @@ import type { Todo } from '../contracts/display.ts';
 import type { LiveSessionState } from '../contracts/live-session-state.ts';
 import type { SettingsSource } from '../contracts/permission.ts';
 import type { LoadedSettings, SettingsLayer } from '../contracts/settings.ts';
-import type { SessionMemory } from '../prompt/memory/session-memory.ts';
+import type { SessionMemory } from '../prompt/memory/session-memory-files.ts';
 import type { Hooks } from './create-hooks.ts';
 
 /** Fires hooks on changes of the running session: its folder, its model, its directories and its tasks. */

@@ -1,5 +1,5 @@
 import type { HookVerdict } from '../contracts/hook.ts';
-import { abandonOnAbort } from '../lib/promises.ts';
+import { resolveUndefinedOnAbort } from '../lib/promises.ts';
 import type { Hooks } from './create-hooks.ts';
 
 type StartResult = { readonly context: string | undefined; readonly failures: readonly string[] };
@@ -44,7 +44,7 @@ export function createSessionStartHooks(
     start: () => void start().catch(() => undefined), // An error is reported by `context`.
     async takeContext(signal: AbortSignal): Promise<string | undefined> {
       if (isContextTaken) return undefined;
-      const result = await abandonOnAbort(start(), signal);
+      const result = await resolveUndefinedOnAbort(start(), signal);
       if (signal.aborted) controller.abort();
       else isContextTaken = true;
       return result?.context;

@@ -3,17 +3,17 @@ import { parseFileUri } from '../lib/files/file-uri.ts';
 import { ABSOLUTE_PATH_PATTERN } from '../lib/files/path-style.ts';
 import { parseJson } from '../lib/json.ts';
 import {
-  countEqualDiagnostics,
-  type Diagnostic,
-  type DiagnosticCounts,
-  findNewDiagnostics,
-} from '../lsp/diagnostics.ts';
-import {
   formatDiagnosticLines,
   formatDiagnosticsReport,
   formatDiagnosticsSummary,
   type NewFileDiagnostics,
 } from '../lsp/diagnostics-tracker.ts';
+import {
+  countEqualDiagnostics,
+  type Diagnostic,
+  type DiagnosticCounts,
+  findNewDiagnostics,
+} from '../lsp/parse-diagnostics.ts';
 import type { EditorLink } from './editor-link.ts';
 
 type Link = Pick<EditorLink, 'hasTool' | 'callTool'>;

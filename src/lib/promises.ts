@@ -1,5 +1,5 @@
 /** Resolves with the result of `work`, or `undefined` once aborted for `graceMs`; the work continues. */
-export async function abandonOnAbort<Result>(
+export async function resolveUndefinedOnAbort<Result>(
   work: Promise<Result>,
   signal: AbortSignal,
   graceMs = 0,

@@ -1,7 +1,12 @@
 import { relative } from 'node:path';
 import { sanitizeUntrustedLine } from '../lib/text/sanitize.ts';
-import { countEqualDiagnostics, type Diagnostic, type DiagnosticCounts, findNewDiagnostics } from './diagnostics.ts';
 import type { LanguageServers } from './language-server-manager.ts';
+import {
+  countEqualDiagnostics,
+  type Diagnostic,
+  type DiagnosticCounts,
+  findNewDiagnostics,
+} from './parse-diagnostics.ts';
 
 /** The files one conversation or sub-agent read and wrote, with the diagnostics that are new since. */
 export type DiagnosticsTracker = ReturnType<typeof createDiagnosticsTracker>;

@@ -1,19 +1,19 @@
 import { pathToFileURL } from 'node:url';
 import type { LanguageServerConfig } from '../contracts/extension.ts';
 import type { JsonValue } from '../contracts/json.ts';
-import {
-  countEqualDiagnostics,
-  type Diagnostic,
-  type DiagnosticCounts,
-  type PublishedDiagnostics,
-  parseDiagnostics,
-} from './diagnostics.ts';
 import { createHeldDocumentChanges } from './held-document-changes.ts';
 import {
   createLanguageServerProcess,
   type InitializedLanguageServer,
   type LanguageServerProcessDeps,
 } from './language-server-process.ts';
+import {
+  countEqualDiagnostics,
+  type Diagnostic,
+  type DiagnosticCounts,
+  type PublishedDiagnostics,
+  parseDiagnostics,
+} from './parse-diagnostics.ts';
 
 /** A file as a server knows it. Version 1 is the original text; a file that ouro created starts with version 2. */
 type Document = {

@@ -2,7 +2,7 @@ import type { CommandInfo } from '../contracts/frontend/command.ts';
 import type { ActionResult, McpServerState } from '../contracts/frontend/host-capabilities.ts';
 import type { ResultBlock } from '../contracts/message.ts';
 import type { Tool } from '../contracts/tool.ts';
-import { abandonOnAbort } from '../lib/promises.ts';
+import { resolveUndefinedOnAbort } from '../lib/promises.ts';
 import { sanitizeUntrusted, sanitizeUntrustedLine } from '../lib/text/sanitize.ts';
 import type { McpHubDeps } from './client/hub-deps.ts';
 import { createManagedMcpServer, type ManagedMcpServer } from './client/managed-mcp-server.ts';
@@ -252,7 +252,7 @@ function createLeasing(getServer: (name: string) => ManagedMcpServer | undefined
       leaseCounts.set(managed, (leaseCounts.get(managed) ?? 0) + 1);
       managed.start();
     }
-    await abandonOnAbort(Promise.all(leased.map((managed) => managed.whenListed('tools'))), signal);
+    await resolveUndefinedOnAbort(Promise.all(leased.map((managed) => managed.whenListed('tools'))), signal);
     return {
       tools: leased.flatMap((managed) => managed.getState().catalog.tools),
       async release() {

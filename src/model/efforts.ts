@@ -43,7 +43,7 @@ export function explainReplacedEffort(wanted: Effort, info: ThinkingInfo): strin
 }
 
 /** Derives an effort from a thinking budget, unless an effort is set. */
-export function deriveThinkingEffort(effort: Effort, thinkingTokens: number | undefined): Effort {
+export function deriveEffortFromThinkingBudget(effort: Effort, thinkingTokens: number | undefined): Effort {
   if (thinkingTokens === undefined || (effort !== 'off' && effort !== 'auto')) return effort;
   if (thinkingTokens === 0) return 'off';
   if (thinkingTokens < 8_000) return 'low';

@@ -10,7 +10,7 @@ const STAMP_GRANULARITY_MS = 50;
 const MAX_CACHES = 2;
 
 /** The result of a workspace scan. */
-export type FolderScan = {
+export type SandboxFolderScan = {
   /** `.git` paths of nested repositories. */
   readonly nestedGitPaths: readonly string[];
   /** Paths per test that they match. A folder that matches `unreadable` is not entered. */
@@ -30,10 +30,10 @@ export type FolderScanTests = {
 };
 
 /** Scans folders, to a limited number of folders. */
-export type ScanFolders = (roots: readonly string[], tests: FolderScanTests) => FolderScan;
+export type ScanFolders = (roots: readonly string[], tests: FolderScanTests) => SandboxFolderScan;
 
 /** The content of a folder that matters to a scan. Paths are absolute. */
-type FolderContent = FolderScan & { readonly folders: readonly string[] };
+type FolderContent = SandboxFolderScan & { readonly folders: readonly string[] };
 type CachedFolder = { readonly stamp: number; readonly readAtMs: number; readonly content: FolderContent };
 
 /** Creates a scanner that reads a folder again only if it has changed, and enters no mount that does not answer. */

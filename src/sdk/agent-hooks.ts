@@ -6,7 +6,7 @@ import { createLoopHooks } from '../hooks/loop-hooks.ts';
 import { matchesRule } from '../permissions/decide.ts';
 import { diskFs } from '../permissions/permission-fs.ts';
 import { createFactsLookup, createPermissionPolicy } from './permission-gates.ts';
-import { getProcessVariables } from './runtime.ts';
+import { getEnvironmentVariables } from './runtime.ts';
 
 /** A hook as a function of the application. It gets the input of a command hook and returns its output. */
 export type HookFunction = (input: JsonObject, signal: AbortSignal) => Promise<JsonObject>;
@@ -47,7 +47,7 @@ export function createAgentHooks(settings: HookSettings): AgentHooks {
   const hooks = createHooks({
     ...createHookProcessRunners({
       cwd,
-      getVariables: () => variables ?? getProcessVariables(),
+      getVariables: () => variables ?? getEnvironmentVariables(),
       getTimeoutMs: () => timeoutMs,
     }),
     askModel: async () => undefined,

@@ -9,7 +9,7 @@ import { diskFs } from '../permissions/permission-fs.ts';
 import { createPermissionGate } from '../permissions/permission-gate.ts';
 import { parseRuleTexts } from '../permissions/rules/parse-rule.ts';
 import { TOOL_TRAITS } from '../tools/tool-traits.ts';
-import { getProcessVariables } from './runtime.ts';
+import { getEnvironmentVariables } from './runtime.ts';
 
 /** The rules, mode and folders of a permission decision. */
 export type Rules = {
@@ -64,7 +64,7 @@ export function createPermissionPolicy(rules: Rules, cwd: string): Policy {
     canBypass: mode === 'bypassPermissions',
     protectedPaths: [],
     sensitivePaths: [],
-    searchPath: (getProcessVariables().PATH ?? '').split(delimiter),
+    searchPath: (getEnvironmentVariables().PATH ?? '').split(delimiter),
     disk: process.platform === 'darwin' || process.platform === 'win32' ? 'case-insensitive' : 'case-sensitive',
   };
 }

@@ -1,5 +1,5 @@
 /** Returns the environment variables of the process; none in a browser. */
-export function getProcessVariables(): Readonly<Record<string, string>> {
+export function getEnvironmentVariables(): Readonly<Record<string, string>> {
   const runtime: { readonly env?: Readonly<Record<string, string | undefined>> } | undefined = globalThis.process;
   return Object.fromEntries(
     Object.entries(runtime?.env ?? {}).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),

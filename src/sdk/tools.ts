@@ -15,7 +15,7 @@ import { createSearchBackend } from '../tools/search/create-search-backend.ts';
 import { createTodoWriteTool } from '../tools/todo-write.ts';
 import { createWriteTool } from '../tools/write.ts';
 import { readOnlyGate, type ToolGate, wrapWithGate } from './permission-gates.ts';
-import { getProcessVariables } from './runtime.ts';
+import { getEnvironmentVariables } from './runtime.ts';
 
 export type { PermissionMode } from '../contracts/permission.ts';
 export {
@@ -119,4 +119,4 @@ function createSearchToolDeps(options: ToolOptions) {
   return { locator, home: options.home ?? homedir(), excluded: () => options.excluded ?? [] };
 }
 
-const resolveVariables = ({ variables }: ToolOptions) => variables ?? getProcessVariables();
+const resolveVariables = ({ variables }: ToolOptions) => variables ?? getEnvironmentVariables();

@@ -3,7 +3,7 @@ import { EFFORTS } from '../../src/contracts/model.ts';
 import { getModelInfo, listModels } from '../../src/model/built-in-models.ts';
 import {
   clampEffort,
-  deriveThinkingEffort,
+  deriveEffortFromThinkingBudget,
   explainReplacedEffort,
   explainUnsupportedEffort,
   listEfforts,
@@ -48,12 +48,12 @@ test('an unsupported effort of the settings is reported with its replacement', (
 });
 
 test('the thinking budget determines the level where none was chosen', () => {
-  expect([undefined, 0, 4000, 10_000, 20_000].map((tokens) => deriveThinkingEffort('auto', tokens))).toEqual([
+  expect([undefined, 0, 4000, 10_000, 20_000].map((tokens) => deriveEffortFromThinkingBudget('auto', tokens))).toEqual([
     'auto',
     'off',
     'low',
     'medium',
     'high',
   ]);
-  expect(deriveThinkingEffort('xhigh', 0)).toBe('xhigh');
+  expect(deriveEffortFromThinkingBudget('xhigh', 0)).toBe('xhigh');
 });

@@ -17,9 +17,9 @@ import type { Settings } from '../../contracts/settings.ts';
 import type { Tool } from '../../contracts/tool.ts';
 import type { Hooks } from '../../hooks/create-hooks.ts';
 import { createLoopHooks } from '../../hooks/loop-hooks.ts';
-import { abandonOnAbort } from '../../lib/promises.ts';
+import { resolveUndefinedOnAbort } from '../../lib/promises.ts';
 import { formatCount, formatTokens } from '../../lib/text/format.ts';
-import { deriveThinkingEffort } from '../../model/efforts.ts';
+import { deriveEffortFromThinkingBudget } from '../../model/efforts.ts';
 import { type CurrentSessionState, describeCurrentSessionState } from '../../prompt/current-session-state.ts';
 import { DEFAULT_MAX_RESULT_CHARS } from '../../tools/build-tool.ts';
 import { getStoredResultPath } from '../../tools/cap-result.ts';
@@ -154,7 +154,7 @@ export function createSubAgentContextPipeline(wiring: ContextPipelineDeps, agent
 }
 
 function resolveThinking({ effort, thinkingTokens }: LiveSessionValues) {
-  return { effort: deriveThinkingEffort(effort, thinkingTokens), thinkingBudgetTokens: thinkingTokens };
+  return { effort: deriveEffortFromThinkingBudget(effort, thinkingTokens), thinkingBudgetTokens: thinkingTokens };
 }
 
 /** Creates the store for full results beside the session. It returns `undefined` if a result cannot be written. */
@@ -202,7 +202,7 @@ export function createManualCompaction({ bus: { emit }, newId }: Core, { agent, 
       if (messages.length === 0) return { kind: 'failed', message: 'There is nothing to compact yet.' };
       const order = { trigger: 'manual' as const, ...(focus === undefined ? {} : { focus }) };
       return agent.runExclusive('compacting', async (signal): Promise<SlashCommandOutcome> => {
-        const result = await abandonOnAbort(context.compactWith(messages, order, signal), signal);
+        const result = await resolveUndefinedOnAbort(context.compactWith(messages, order, signal), signal);
         if (result?.ok !== true && signal.aborted)
           return { kind: 'failed', message: 'Compaction stopped. The conversation is unchanged.' };
         if (result?.ok !== true)

@@ -11,7 +11,7 @@ import type { HookDispatcher } from '../../hooks/create-hooks.ts';
 import { collectAgentHooks } from '../../hooks/hook-sources.ts';
 import { createLoopHooks, createToolBatchHooks, wrapElicitationWithHooks } from '../../hooks/loop-hooks.ts';
 import { getPlanModeModel, resolveModel } from '../../model/built-in-models.ts';
-import { deriveThinkingEffort } from '../../model/efforts.ts';
+import { deriveEffortFromThinkingBudget } from '../../model/efforts.ts';
 import { SUB_AGENT_PROMPT } from '../../prompt/system-prompt.ts';
 import { getSubAgentPath } from '../../session/paths.ts';
 import { bashTraits } from '../../tools/bash/bash.ts';
@@ -87,7 +87,7 @@ export function createQueryDepsFactory(core: Core, parts: QueryDepsParts): Query
       chain: parts.fallbacks
         .getChain(override === undefined ? liveModel : resolveModel(override))
         .map((name) => ({ model: name })),
-      effort: deriveThinkingEffort(effort, thinkingTokens),
+      effort: deriveEffortFromThinkingBudget(effort, thinkingTokens),
       thinkingBudgetTokens: thinkingTokens,
       maxTurns: options.maxTurns,
       maxBudgetUsd: options.maxBudgetUsd,

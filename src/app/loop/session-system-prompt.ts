@@ -12,7 +12,7 @@ import { omitUndefined } from '../../lib/json.ts';
 import { findShell } from '../../lib/processes/find-shell.ts';
 import { describeAllowedCalls } from '../../permissions/denial-message.ts';
 import { type ConfiguredInstructions, listConfiguredInstructions } from '../../prompt/memory/memory-locations.ts';
-import { createSessionMemory, type SessionMemory } from '../../prompt/memory/session-memory.ts';
+import { createSessionMemory, type SessionMemory } from '../../prompt/memory/session-memory-files.ts';
 import { createReminderCollector, type UnseenFileChange } from '../../prompt/reminder-collector.ts';
 import {
   type AnswerPreferences,

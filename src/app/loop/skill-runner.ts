@@ -6,7 +6,7 @@ import { type CallContext, ToolFailure, type ToolOutcome } from '../../contracts
 import { expandSlashCommand } from '../../extensions/expand-slash-command.ts';
 import { findSkill } from '../../extensions/load-skills.ts';
 import { expandPluginVariables } from '../../extensions/plugins/plugin-variables.ts';
-import { isMatchedByGlobs } from '../../prompt/memory/session-memory.ts';
+import { isMatchedByGlobs } from '../../prompt/memory/session-memory-files.ts';
 import type { SkillToolDeps } from '../../tools/skill.ts';
 import type { TaskToolDeps } from '../../tools/task/task.ts';
 import type { Core } from '../core.ts';

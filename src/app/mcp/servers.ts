@@ -5,7 +5,7 @@ import type { Tool } from '../../contracts/tool.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import { createFileChangeDetector } from '../../lib/files/file-change-detector.ts';
 import type { ChildProcessLedger } from '../../lib/processes/piped-program.ts';
-import { abandonOnAbort } from '../../lib/promises.ts';
+import { resolveUndefinedOnAbort } from '../../lib/promises.ts';
 import { wrapInReminder } from '../../lib/text/reminder.ts';
 import { sanitizeUntrustedLine } from '../../lib/text/sanitize.ts';
 import { truncateEnd } from '../../lib/text/text-width.ts';
@@ -142,7 +142,7 @@ export async function createMcpServers(core: Core, deps: McpServersDeps): Promis
       hub.start();
       const limit =
         options.frontend === 'screen' ? AbortSignal.timeout(READY_TIMEOUT_MS) : new AbortController().signal;
-      await abandonOnAbort(hub.whenSettled(), limit);
+      await resolveUndefinedOnAbort(hub.whenSettled(), limit);
     },
     async whenCommandListed(command) {
       hub.start();

@@ -4,7 +4,7 @@ import { findRepositoryRoot } from '../../git/git-repository.ts';
 import { resolveRealPath } from '../../lib/files/read-or-default.ts';
 import { isPathInside } from '../../permissions/resolve-path.ts';
 import { findMemoryBelow } from '../../prompt/memory/memory-locations.ts';
-import { createSessionMemory } from '../../prompt/memory/session-memory.ts';
+import { createSessionMemory } from '../../prompt/memory/session-memory-files.ts';
 import { listInstructionRoots, listSettingsFolders } from '../read-settings.ts';
 
 /** A file outside a folder that its instructions include. */

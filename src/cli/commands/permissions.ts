@@ -23,7 +23,7 @@ type Flags = FlagValuesOf<typeof SUBCOMMANDS.permissions.flags>;
 const USAGE = `Usage: ouro permissions explain <Tool> '<input>', ouro permissions explain --batch < cases, or ouro permissions lint.`;
 
 /** Runs `ouro permissions explain|lint`: prints what the permission rules decide, without running anything. */
-export async function runPermissionsCommand({ args, flags: rawFlags, io }: SubcommandInput): Promise<number> {
+export async function runPermissionsSubcommand({ args, flags: rawFlags, io }: SubcommandInput): Promise<number> {
   const flags = parseFlagValues(SUBCOMMANDS.permissions.flags, rawFlags);
   const [action, tool, ...input] = args;
   const explainer = await loadPermissionExplainer(createExplainRequest(flags, io), io.environment);

@@ -9,7 +9,7 @@ export type ResolvedUserInput =
   | { readonly kind: 'answer'; readonly text: string; readonly outcome: 'done' | 'failed' };
 
 /** Runs a slash command, known or not, and returns its answer; returns any other text as a prompt. */
-export async function resolveUserInput(conversation: Conversation, text: string): Promise<ResolvedUserInput> {
+export async function runCommandOrExpandPrompt(conversation: Conversation, text: string): Promise<ResolvedUserInput> {
   const name = text.match(/^\/([^\s/]+)(?:\s|$)/)?.[1];
   // The prompts of an MCP server are known only after it has connected.
   if (name?.startsWith('mcp__') === true) await conversation.waitForCommand?.(name);
@@ -42,6 +42,6 @@ export async function resolveUserInputBlocks(
   blocks: readonly UserBlock[],
 ): Promise<ResolvedUserInput> {
   const [only] = blocks;
-  if (blocks.length === 1 && only?.type === 'text') return resolveUserInput(conversation, only.text);
+  if (blocks.length === 1 && only?.type === 'text') return runCommandOrExpandPrompt(conversation, only.text);
   return { kind: 'prompt', prompt: blocks };
 }

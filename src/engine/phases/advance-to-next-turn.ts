@@ -1,7 +1,7 @@
 import type { Message, UserMessage } from '../../contracts/message.ts';
 import type { QueryDeps, QueryState } from '../../contracts/query.ts';
-import { abandonOnAbort } from '../../lib/promises.ts';
-import { getReplyMessages } from '../model-turn.ts';
+import { resolveUndefinedOnAbort } from '../../lib/promises.ts';
+import { getReplyMessages } from '../model-turn-result.ts';
 import { appendMessages, EMPTY_RECOVERY_LEDGER, type PhaseVerdict, retry, stop } from '../query-state.ts';
 import type { CompletedCall } from '../tool-calls/tool-scheduler.ts';
 import { emitVerdictMessages, type LoopPhase } from '../turn-phases.ts';
@@ -11,7 +11,7 @@ import { guardTurnRepetition } from './guard-turn-repetition.ts';
 export const advanceToNextTurn: LoopPhase = async function* (state, turn, deps, signal) {
   const ended = turn.calls.listCompleted();
   const reply = getReplyMessages(turn);
-  const attachments = (await abandonOnAbort(deps.attachments(state.messages), signal)) ?? [];
+  const attachments = (await resolveUndefinedOnAbort(deps.attachments(state.messages), signal)) ?? [];
   const messages = collectTurnMessages(reply, ended, attachments, deps);
   const isStopRequested = deps.shouldStopAfterTurn?.({ ...state, messages: [...state.messages, ...messages] }) === true;
   const next = decideNextTurn(state, messages, ended, { maxTurns: deps.config.maxTurns, isStopRequested });

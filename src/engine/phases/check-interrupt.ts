@@ -1,6 +1,6 @@
 import type { Message, TextBlock, UserMessage } from '../../contracts/message.ts';
 import type { QueryDeps, QueryState } from '../../contracts/query.ts';
-import { type ModelTurn, trimReply } from '../model-turn.ts';
+import { type ModelTurn, trimReply } from '../model-turn-result.ts';
 import { appendMessages, type PhaseVerdict, stop } from '../query-state.ts';
 import { emitVerdictMessages, type LoopPhase } from '../turn-phases.ts';
 

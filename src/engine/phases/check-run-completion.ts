@@ -2,8 +2,14 @@ import type { Message, UserMessage } from '../../contracts/message.ts';
 import type { QueryDeps, QueryState, StopVerdict } from '../../contracts/query.ts';
 import type { Terminal } from '../../contracts/terminal-reason.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
-import { abandonOnAbort } from '../../lib/promises.ts';
-import { createMetaMessage, getReplyMessages, hasReplyText, listReplyCalls, type ModelTurn } from '../model-turn.ts';
+import { resolveUndefinedOnAbort } from '../../lib/promises.ts';
+import {
+  createMetaMessage,
+  getReplyMessages,
+  hasReplyText,
+  listReplyCalls,
+  type ModelTurn,
+} from '../model-turn-result.ts';
 import { appendMessages, EMPTY_RECOVERY_LEDGER, type PhaseVerdict, retry, spend, stop } from '../query-state.ts';
 import { emitVerdictMessages, type LoopPhase } from '../turn-phases.ts';
 
@@ -50,7 +56,7 @@ async function callStopHooks(
   signal: AbortSignal,
 ): Promise<StopVerdict | undefined> {
   try {
-    return await abandonOnAbort((async () => deps.onStop(facts, signal))(), signal);
+    return await resolveUndefinedOnAbort((async () => deps.onStop(facts, signal))(), signal);
   } catch (thrown) {
     return { kind: 'prevent', words: `A stop hook failed: ${getErrorMessage(thrown)}` };
   }

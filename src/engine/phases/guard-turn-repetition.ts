@@ -2,7 +2,7 @@ import type { AgentEvent } from '../../contracts/event.ts';
 import type { AssistantMessage } from '../../contracts/message.ts';
 import type { LoopGuardLimits, QueryDeps, QueryState, TurnFingerprint } from '../../contracts/query.ts';
 import type { UserAnswer } from '../../contracts/tool.ts';
-import { createMetaMessage, type ModelTurn } from '../model-turn.ts';
+import { createMetaMessage, type ModelTurn } from '../model-turn-result.ts';
 import { appendMessages, type PhaseVerdict, retry, spend, stop } from '../query-state.ts';
 import type { CompletedCall } from '../tool-calls/tool-scheduler.ts';
 import { createTurnFingerprint } from './fingerprint-turn.ts';

@@ -3,7 +3,7 @@ import { isTypedByUser, type Message } from '../../contracts/message.ts';
 import { CHARS_PER_TOKEN } from '../../contracts/model.ts';
 import type { CompactionResult, ContextAdvice, QueryDeps, QueryState } from '../../contracts/query.ts';
 import type { Terminal } from '../../contracts/terminal-reason.ts';
-import { abandonOnAbort } from '../../lib/promises.ts';
+import { resolveUndefinedOnAbort } from '../../lib/promises.ts';
 import { appendMessages, getCurrentModelId } from '../query-state.ts';
 
 /** The state and the view to send, or the reason to stop. */
@@ -24,9 +24,9 @@ export async function* prepareContext(
     return stopForBudget(deps.config.maxBudgetUsd);
   }
   // A repeated request must be byte-identical, so nothing may change in between.
-  if (isIdenticalRetry(initial)) return { kind: 'ready', state: initial, view: initial.sent };
+  if (isRepeatedModelRequest(initial)) return { kind: 'ready', state: initial, view: initial.sent };
   const withSteering = yield* drainSteering(initial, deps, signal);
-  const prepared = await abandonOnAbort(deps.context.prepare(withSteering.messages), signal);
+  const prepared = await resolveUndefinedOnAbort(deps.context.prepare(withSteering.messages), signal);
   if (prepared === undefined) return STOPPED;
 
   const { compactAt, blockAt } = deps.context.limits(getCurrentModelId(withSteering, deps));
@@ -34,7 +34,7 @@ export async function* prepareContext(
   let { view, tokens } = prepared;
   if (deps.config.autoCompact && tokens >= compactAt && state.compaction.consecutiveFailures < MAX_FAILED_COMPACTIONS) {
     state = yield* compact(state, deps, signal);
-    const again = await abandonOnAbort(deps.context.prepare(state.messages), signal);
+    const again = await resolveUndefinedOnAbort(deps.context.prepare(state.messages), signal);
     if (signal.aborted || again === undefined) return STOPPED;
     ({ view, tokens } = again);
   }
@@ -69,7 +69,7 @@ async function* compact(
 ): AsyncGenerator<AgentEvent, QueryState> {
   yield { type: 'status', status: 'compacting' };
   yield { type: 'recovery_start', recovery: 'auto_compact', cause: 'The context is nearly full.' };
-  const result = await abandonOnAbort(
+  const result = await resolveUndefinedOnAbort(
     deps.context.compact(state.messages, 'auto', signal, getCurrentModelId(state, deps)),
     signal,
   );
@@ -104,7 +104,7 @@ function* reportFailedCompaction(
 }
 
 /** Tells whether the next request repeats the failed one byte for byte. */
-export function isIdenticalRetry({ transition }: Pick<QueryState, 'transition'>): boolean {
+export function isRepeatedModelRequest({ transition }: Pick<QueryState, 'transition'>): boolean {
   const reason = transition?.reason;
   return reason === 'fallback_retry' || reason === 'max_output_tokens_escalate';
 }

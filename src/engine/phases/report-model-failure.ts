@@ -1,7 +1,7 @@
 import type { AssistantMessage } from '../../contracts/message.ts';
 import type { QueryDeps, QueryState } from '../../contracts/query.ts';
 import type { Terminal } from '../../contracts/terminal-reason.ts';
-import { createMetaMessage, isBrokenAfterCalls, type ModelTurn, trimReply } from '../model-turn.ts';
+import { createMetaMessage, isBrokenAfterCalls, type ModelTurn, trimReply } from '../model-turn-result.ts';
 import { appendMessages, type PhaseVerdict, stop } from '../query-state.ts';
 import { isContextOverflow } from '../recoveries/overflow.ts';
 import { isReplyTruncated } from '../recoveries/truncation.ts';

@@ -3,7 +3,7 @@ import type { ModelEvent, ModelOutcome, ModelRequest } from '../../contracts/mod
 import type { QueryDeps, QueryState } from '../../contracts/query.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import { createEventLoopYielder } from '../../lib/promises.ts';
-import { type ModelTurn, sumInputTokens } from '../model-turn.ts';
+import { type ModelTurn, sumInputTokens } from '../model-turn-result.ts';
 import { getCurrentModelId, getCurrentModelLink, hasFallback } from '../query-state.ts';
 import { stripRejectedContent } from '../recoveries/rejected-content.ts';
 import { buildModelRequest } from '../request/build-model-request.ts';

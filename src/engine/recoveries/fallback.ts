@@ -1,7 +1,7 @@
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { ModelFailure } from '../../contracts/model.ts';
 import type { QueryDeps, QueryState } from '../../contracts/query.ts';
-import { isBrokenAfterCalls, type ModelTurn } from '../model-turn.ts';
+import { isBrokenAfterCalls, type ModelTurn } from '../model-turn-result.ts';
 import { getCurrentModelId, hasFallback, type PhaseVerdict, retry, spend } from '../query-state.ts';
 import { emitTombstone, type LoopPhase } from '../turn-phases.ts';
 

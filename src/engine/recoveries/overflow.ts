@@ -1,6 +1,6 @@
 import type { CompactionResult, QueryState } from '../../contracts/query.ts';
-import { abandonOnAbort } from '../../lib/promises.ts';
-import { listReplyCalls, type ModelTurn } from '../model-turn.ts';
+import { resolveUndefinedOnAbort } from '../../lib/promises.ts';
+import { listReplyCalls, type ModelTurn } from '../model-turn-result.ts';
 import { getCurrentModelId, type PhaseVerdict, retry, spend, stop } from '../query-state.ts';
 import { emitTombstone, type LoopPhase } from '../turn-phases.ts';
 
@@ -9,7 +9,7 @@ const RETRYING = 'Retrying with a smaller context.';
 /** Shrinks a context that does not fit, cheapest first: commits staged collapses, then compacts; each once. */
 export const recoverContextOverflow: LoopPhase = async function* (state, turn, deps, signal) {
   const isDrained =
-    canDrainCollapses(state, turn) && (await abandonOnAbort(deps.context.drain(state.messages), signal));
+    canDrainCollapses(state, turn) && (await resolveUndefinedOnAbort(deps.context.drain(state.messages), signal));
   if (isDrained) {
     yield { type: 'recovery_start', recovery: 'collapse_drain_retry', cause: describeCause(turn) };
     yield* emitTombstone(turn, RETRYING);
@@ -21,7 +21,7 @@ export const recoverContextOverflow: LoopPhase = async function* (state, turn, d
   yield { type: 'recovery_start', recovery: 'reactive_compact_retry', cause: describeCause(turn) };
   yield { type: 'status', status: 'compacting' };
   const compacting = deps.context.compact(state.messages, 'reactive', signal, getCurrentModelId(state, deps));
-  const result = await abandonOnAbort(compacting, signal);
+  const result = await resolveUndefinedOnAbort(compacting, signal);
   if (result === undefined) {
     yield { type: 'recovery_end', recovery: 'reactive_compact_retry', outcome: 'released', detail: 'stopped' };
     yield* emitTombstone(turn, 'The context was too large, and compaction was stopped.');

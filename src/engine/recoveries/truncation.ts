@@ -1,6 +1,6 @@
 import type { ModelInfo } from '../../contracts/model.ts';
 import type { QueryDeps, QueryState } from '../../contracts/query.ts';
-import { createMetaMessage, listReplyCalls, type ModelTurn, sumInputTokens, trimReply } from '../model-turn.ts';
+import { createMetaMessage, listReplyCalls, type ModelTurn, sumInputTokens, trimReply } from '../model-turn-result.ts';
 import { appendMessages, type PhaseVerdict, retry, spend } from '../query-state.ts';
 import { emitTombstone, emitVerdictMessages, type LoopPhase } from '../turn-phases.ts';
 

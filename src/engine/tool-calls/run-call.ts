@@ -14,7 +14,7 @@ import {
 } from '../../contracts/tool.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import { isSameJson } from '../../lib/json.ts';
-import { abandonOnAbort } from '../../lib/promises.ts';
+import { resolveUndefinedOnAbort } from '../../lib/promises.ts';
 import { truncateEnd } from '../../lib/text/text-width.ts';
 import { type CallCompletion, createInterruptedCompletion, denyCall, failCall, skipCall } from './call-completion.ts';
 import { runCompoundCall } from './run-compound-call.ts';
@@ -230,7 +230,7 @@ async function executeTool(
       deps.ask(block.id, question, withdrawn === undefined ? signal : AbortSignal.any([signal, withdrawn])),
   };
   try {
-    const finished = await abandonOnAbort(runTool(call, context), signal, ABORT_GRACE_MS);
+    const finished = await resolveUndefinedOnAbort(runTool(call, context), signal, ABORT_GRACE_MS);
     if (finished === undefined) return createInterruptedCompletion();
     const { outcome } = finished;
     if (signal.aborted && outcome.isError === true) return { status: 'interrupted', outcome, attachments: [] };
@@ -262,7 +262,7 @@ async function consultCallback<Result>(
   onFailure: (why: string) => Result,
 ): Promise<Result | undefined> {
   try {
-    return await abandonOnAbort((async () => callback())(), signal);
+    return await resolveUndefinedOnAbort((async () => callback())(), signal);
   } catch (thrown) {
     return signal.aborted ? undefined : onFailure(getErrorMessage(thrown));
   }

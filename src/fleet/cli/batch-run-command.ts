@@ -28,7 +28,7 @@ import {
   formatTaskFileChange,
   refuseUnconfirmedChange,
   type TaskFileDiff,
-} from './task-file-change.ts';
+} from './task-file-diff.ts';
 import { watchBatch } from './watch-batch.ts';
 
 export type BatchCommandInput = {

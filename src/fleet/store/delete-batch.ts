@@ -1,4 +1,4 @@
-import type { ClaimingWorker, DeletedBatchTask, PendingBatchDeletion } from '../../contracts/fleet.ts';
+import type { ClaimingWorker, PendingBatchDeletion, TaskOfDeletedBatch } from '../../contracts/fleet.ts';
 import { insertRowsIfAbsent, type SqlDatabase, type SqlTransaction } from './database.ts';
 import { type FleetTaskRow, parseFleetDeletionRow, parseFleetTaskRow } from './schema.ts';
 
@@ -56,7 +56,7 @@ async function addDeletions(tx: SqlTransaction, batch: string, by: Installation)
 /** Attempts of workers before version 4 have no installation. */
 const INSTALLATION = 'coalesce(installation, machine)';
 
-const createDeletedTask = ({ task_key: key, spec: { place } }: FleetTaskRow): DeletedBatchTask => ({
+const createDeletedTask = ({ task_key: key, spec: { place } }: FleetTaskRow): TaskOfDeletedBatch => ({
   key,
   folder: place?.folder ?? '',
   ...(place === undefined ? {} : { url: place.url }),

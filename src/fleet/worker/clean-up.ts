@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFile, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Environment } from '../../contracts/environment.ts';
-import type { BatchTaskView, DeletedBatchTask } from '../../contracts/fleet.ts';
+import type { BatchTaskView, TaskOfDeletedBatch } from '../../contracts/fleet.ts';
 import type { FleetStore } from '../../contracts/fleet-store.ts';
 import { getErrorMessage, ignoreMissingFile } from '../../lib/errors.ts';
 import { acquireLock, runWithFileLock } from '../../lib/files/file-lock.ts';
@@ -64,7 +64,7 @@ export async function deletePendingBatchFiles(deps: FleetCleanUpDeps): Promise<r
 /** Deletes the working folders of a batch, and the sessions that ran in them. */
 async function deleteBatchFiles(
   batch: string,
-  tasks: readonly DeletedBatchTask[],
+  tasks: readonly TaskOfDeletedBatch[],
   { environment, workRoot }: FleetCleanUpDeps,
 ): Promise<void> {
   // Rows of the queue may have been written by anyone with access to it.
@@ -80,7 +80,7 @@ async function deleteBatchFiles(
   await rm(join(workRoot, batch), { recursive: true, force: true });
 }
 
-const listRepositories = (tasks: readonly (DeletedBatchTask | BatchTaskView)[]): readonly string[] =>
+const listRepositories = (tasks: readonly (TaskOfDeletedBatch | BatchTaskView)[]): readonly string[] =>
   tasks.flatMap((task) => ('spec' in task ? task.spec.place?.url : task.url) ?? []);
 
 const DELETION_INTERVAL_MS = 5_000;

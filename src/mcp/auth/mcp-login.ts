@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { auth, type OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';
-import { abandonOnAbort, createDeferred } from '../../lib/promises.ts';
+import { createDeferred, resolveUndefinedOnAbort } from '../../lib/promises.ts';
 import type { OAuthConfig } from '../configured-mcp-server.ts';
 import { requestAuthChallenge } from './auth-challenge.ts';
 import { type McpCredentialStore, type McpCredentials, openMcpCredentialStore } from './mcp-credentials.ts';
@@ -47,9 +47,9 @@ export async function loginToMcpServer(options: McpLoginOptions): Promise<void> 
     // Registered anew for each login: the port is part of the registration.
     const provider = createAuthProvider({ ...options, oauth: options.oauth, store, redirectUrl, state });
     const authOptions = await resolveLoginOptions(options, store);
-    const result = await abandonOnAbort(auth(provider, authOptions), options.signal);
+    const result = await resolveUndefinedOnAbort(auth(provider, authOptions), options.signal);
     if (result === 'AUTHORIZED') return;
-    const authorizationCode = await abandonOnAbort(callback.promise, options.signal);
+    const authorizationCode = await resolveUndefinedOnAbort(callback.promise, options.signal);
     if (authorizationCode === undefined) throw new Error('The login was cancelled. No credentials were saved.');
     await auth(provider, { ...authOptions, authorizationCode });
   } finally {

@@ -9,7 +9,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
 import type { JsonObject } from '../../contracts/json.ts';
-import { abandonOnAbort } from '../../lib/promises.ts';
+import { resolveUndefinedOnAbort } from '../../lib/promises.ts';
 
 type TaskCall = {
   readonly name: string;
@@ -46,7 +46,7 @@ export async function callMcpToolAsTask(
       const state = `${task.lastUpdatedAt} ${status}`;
       if (state !== lastState) onStatus(status);
       lastState = state;
-      await abandonOnAbort(new Promise((resolve) => setTimeout(resolve, getPollMs(task))), signal);
+      await resolveUndefinedOnAbort(new Promise((resolve) => setTimeout(resolve, getPollMs(task))), signal);
       signal.throwIfAborted();
       task = await client.request({ method: 'tasks/get', params }, GetTaskResultSchema, options);
     }

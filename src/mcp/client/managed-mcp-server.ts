@@ -1,6 +1,6 @@
 import type { ActionResult } from '../../contracts/frontend/host-capabilities.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
-import { abandonOnAbort } from '../../lib/promises.ts';
+import { resolveUndefinedOnAbort } from '../../lib/promises.ts';
 import { sanitizeUntrustedLine } from '../../lib/text/sanitize.ts';
 import type { ConfiguredMcpServer } from '../configured-mcp-server.ts';
 import type { McpServerToolsOptions } from '../tools.ts';
@@ -76,7 +76,7 @@ export function createManagedMcpServer(
   const lists = createListUpdater(server.name, machine, deps.onChange);
 
   async function connect(afterMs: number, signal: AbortSignal): Promise<void> {
-    if (afterMs > 0) await abandonOnAbort(new Promise((resolve) => setTimeout(resolve, afterMs)), signal);
+    if (afterMs > 0) await resolveUndefinedOnAbort(new Promise((resolve) => setTimeout(resolve, afterMs)), signal);
     if (signal.aborted) return;
     const onClosed = (reason: string) => {
       if (!signal.aborted) dispatch({ type: 'lost', why: reason, atMs: performance.now() });
@@ -148,7 +148,7 @@ async function awaitConnection(
   starting: () => Promise<void>,
   limit: AbortSignal,
 ): Promise<McpServerConnection> {
-  while (getState().phase.status === 'starting' && !limit.aborted) await abandonOnAbort(starting(), limit);
+  while (getState().phase.status === 'starting' && !limit.aborted) await resolveUndefinedOnAbort(starting(), limit);
   const { phase } = getState();
   if (phase.status === 'connected') return phase.connection;
   throw new Error(
@@ -205,7 +205,7 @@ function createListUpdater(
   let scheduled: readonly McpListKind[] = [];
   let cooldowns: Readonly<Record<McpListKind, Promise<unknown>>> = updates;
   const waitInterval = (signal: AbortSignal) =>
-    abandonOnAbort(new Promise((resolve) => setTimeout(resolve, MIN_LIST_INTERVAL_MS)), signal);
+    resolveUndefinedOnAbort(new Promise((resolve) => setTimeout(resolve, MIN_LIST_INTERVAL_MS)), signal);
 
   return {
     /** Fetches a list after earlier updates of the same kind, so the server's latest list wins. */

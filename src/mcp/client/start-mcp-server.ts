@@ -5,7 +5,7 @@ import type { JsonObject } from '../../contracts/json.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import { copyAsJson } from '../../lib/json.ts';
 import { RUN_PROCESS_MARKER } from '../../lib/processes/process-markers.ts';
-import { abandonOnAbort } from '../../lib/promises.ts';
+import { resolveUndefinedOnAbort } from '../../lib/promises.ts';
 import { splitWords } from '../../lib/text/lines.ts';
 import { sanitizeUntrustedLine } from '../../lib/text/sanitize.ts';
 import { createStoredMcpAuth, isUnauthorized, type StoredMcpAuth } from '../auth/stored-login-provider.ts';
@@ -111,8 +111,8 @@ export async function startMcpServer(
     });
     const [tools, prompts] = [request('tools'), request('prompts')];
     const createLimit = (ms: number) => AbortSignal.any([signal, AbortSignal.timeout(Math.min(ms, limitMs))]);
-    const listedTools = await abandonOnAbort(tools.list, createLimit(TOOLS_WAIT_MS));
-    const listedPrompts = await abandonOnAbort(prompts.list, createLimit(PROMPTS_WAIT_MS));
+    const listedTools = await resolveUndefinedOnAbort(tools.list, createLimit(TOOLS_WAIT_MS));
+    const listedPrompts = await resolveUndefinedOnAbort(prompts.list, createLimit(PROMPTS_WAIT_MS));
     const pendingLists = [
       ...(listedTools === undefined ? [tools] : []),
       ...(listedPrompts === undefined ? [prompts] : []),

@@ -19,7 +19,7 @@ import { listFileEditRequirements } from './file-edit-requirements.ts';
 import type { ShellArgument } from './parse/shell-words.ts';
 import { getExactProgramFacts } from './programs/find-program-facts.ts';
 import { checkGitRepositorySafety } from './programs/git-repository.ts';
-import type { FileInFolderOrParents, ReadOnlyAnalysis } from './programs/program-facts.ts';
+import type { AncestorFileCondition, ReadOnlyAnalysis } from './programs/program-facts.ts';
 import {
   canExcludeNames,
   createSecretCopyRequirement,
@@ -229,7 +229,7 @@ function findGitProblem(context: DecisionContext, command: ResolvedCommand): str
 function findNearbyFileProblem(
   context: DecisionContext,
   cwds: readonly string[],
-  files: readonly FileInFolderOrParents[],
+  files: readonly AncestorFileCondition[],
 ): string | undefined {
   const path = cwds
     .flatMap(listParentFolders)
@@ -244,7 +244,7 @@ function listParentFolders(folder: string): readonly string[] {
 function findFile(
   { fs }: DecisionContext,
   folder: string,
-  { name, contains }: FileInFolderOrParents,
+  { name, contains }: AncestorFileCondition,
 ): readonly string[] {
   const path = join(folder, name);
   if (fs.lstat(path) === undefined) return [];

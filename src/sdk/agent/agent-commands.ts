@@ -6,7 +6,7 @@ import type { PermissionRequest } from '../../contracts/permission.ts';
 import type { CompactionResult, ContextPort } from '../../contracts/query.ts';
 import type { Terminal } from '../../contracts/terminal-reason.ts';
 import { deepFreeze } from '../../lib/json.ts';
-import { abandonOnAbort } from '../../lib/promises.ts';
+import { resolveUndefinedOnAbort } from '../../lib/promises.ts';
 import { dismissPendingQuestions } from './agent-questions.ts';
 import { type AgentRunRecords, getReplyText } from './agent-run-records.ts';
 import { checkAgentChange, checkRunOptions } from './check-agent-options.ts';
@@ -176,9 +176,9 @@ export function createSdkAgentMethods(deps: CommandDeps): SdkAgent {
     },
     compact: () =>
       agent.runExclusive('compacting', async (signal) => {
-        await abandonOnAbort(setup.current().chain.waitUntilReady(), signal);
+        await resolveUndefinedOnAbort(setup.current().chain.waitUntilReady(), signal);
         const compacting = context.compact(agent.state().messages, 'manual', signal);
-        const result = (await abandonOnAbort(compacting, signal)) ?? STOPPED;
+        const result = (await resolveUndefinedOnAbort(compacting, signal)) ?? STOPPED;
         const boundary = result.ok ? result.messages.find((message) => message.role === 'boundary') : undefined;
         if (result.ok && boundary !== undefined)
           await emit({ type: 'compacted', boundary, messages: result.messages, postTokens: result.postTokens });

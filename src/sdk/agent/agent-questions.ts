@@ -2,7 +2,7 @@ import type { AgentPort } from '../../agent/agent-deps.ts';
 import type { Agent } from '../../contracts/agent.ts';
 import type { PermissionAnswer, PermissionRequest } from '../../contracts/permission.ts';
 import type { UserAnswer, UserQuestion } from '../../contracts/tool.ts';
-import { abandonOnAbort } from '../../lib/promises.ts';
+import { resolveUndefinedOnAbort } from '../../lib/promises.ts';
 
 /** The way in which questions of an agent are answered: by a callback, by a listener, or with a no. */
 export type AgentQuestionPort = Pick<AgentPort, 'askPermission' | 'ask'>;
@@ -91,7 +91,7 @@ async function withTimeout<Answer>(
   const ended = new AbortController();
   const timer = startTimer(timeoutMs, () => ended.abort());
   const until = AbortSignal.any([signal, ended.signal]);
-  return abandonOnAbort(ask(until), until).finally(timer.stop);
+  return resolveUndefinedOnAbort(ask(until), until).finally(timer.stop);
 }
 
 function startTimer(ms: number | undefined, callback: () => void): { readonly stop: () => void } {

@@ -1,6 +1,6 @@
 import type { AgentEvent } from '../../contracts/event.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
-import { abandonOnAbort } from '../../lib/promises.ts';
+import { resolveUndefinedOnAbort } from '../../lib/promises.ts';
 import type { SdkAgent } from './agent-commands.ts';
 import type { AgentOptions, RunEnd } from './options.ts';
 import { createFixedReplyPort, FAULTS, withFaults } from './with-faults.ts';
@@ -115,12 +115,12 @@ async function runScenario(
       events.push(event);
       if (event.type === abortAt) agent.abort();
     });
-    const end = await abandonOnAbort(agent.prompt('check'), timeout);
+    const end = await resolveUndefinedOnAbort(agent.prompt('check'), timeout);
     if (end === undefined) {
       agent.abort();
       return { name, ok: false, problem: `the run had not ended after ${timeoutMs} ms` };
     }
-    await abandonOnAbort(agent.waitForIdle(), timeout);
+    await resolveUndefinedOnAbort(agent.waitForIdle(), timeout);
     const problem = judge?.(end, agent) ?? findUnbalanced(events) ?? findUnanswered(agent);
     return problem === undefined ? { name, ok: true } : { name, ok: false, problem };
   } catch (thrown) {

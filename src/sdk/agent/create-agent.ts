@@ -11,7 +11,7 @@ import type { ContextPort } from '../../contracts/query.ts';
 import { passthroughContext } from '../../engine/default-deps.ts';
 import { omitUndefined } from '../../lib/json.ts';
 import { DEFAULT_MAX_RESULT_CHARS } from '../../tools/build-tool.ts';
-import { getProcessVariables } from '../runtime.ts';
+import { getEnvironmentVariables } from '../runtime.ts';
 import { createSdkAgentMethods, type SdkAgent } from './agent-commands.ts';
 import { createAgentRunRecords } from './agent-run-records.ts';
 import { createBudget } from './budget.ts';
@@ -75,7 +75,7 @@ function composeAgent(options: AgentOptions, continued: Continuation | undefined
     newId,
   });
   const setup = createAgentSetup(options, {
-    createChain: (model) => createModelChain(model, options, getProcessVariables()),
+    createChain: (model) => createModelChain(model, options, getEnvironmentVariables()),
     toTools: (tools) =>
       toAgentTools('createAgent', tools, async (call) => {
         return continued?.resumption.getOutcome(call.context.callId) ?? undo.run(call);

@@ -10,7 +10,7 @@ import { createNamedModels, type ModelDirectory } from '../../model/registry/mod
 import { withRetry } from '../../model/retry.ts';
 import type { AgentTool } from '../build-tool.ts';
 import { parseSdkArgument } from '../parse-sdk-argument.ts';
-import { abandonPortOnAbort, guardModelPort } from './guard-model-port.ts';
+import { abandonPortOnAbort, guardModelPort } from './model-port-watchdog.ts';
 import type { AgentChange, AgentOptions, ModelChoice, PriceInput } from './options.ts';
 
 /** The setup of an agent at one moment. */

@@ -2,7 +2,7 @@ import type { Message } from '../../contracts/message.ts';
 import type { Terminal } from '../../contracts/terminal-reason.ts';
 import type { ToolOutcome } from '../../contracts/tool.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
-import { abandonOnAbort } from '../../lib/promises.ts';
+import { resolveUndefinedOnAbort } from '../../lib/promises.ts';
 import type { RunnableToolCall } from './convert-tools.ts';
 
 /** An undo that takes longer counts as failed. */
@@ -33,7 +33,7 @@ export function createToolUndoLog({ report, newId }: UndoDeps): ToolUndoLog {
     const timeout = AbortSignal.timeout(UNDO_TIMEOUT_MS);
     try {
       const undone = tool.undo?.(input, outcome, { ...context, signal: timeout, ask: async () => undefined });
-      await abandonOnAbort(undone ?? Promise.resolve(), timeout);
+      await resolveUndefinedOnAbort(undone ?? Promise.resolve(), timeout);
       if (timeout.aborted) throw new Error(`it took longer than ${UNDO_TIMEOUT_MS / 1_000} s`);
       report('info', `${tool.name} was undone.`);
       return `${tool.name} (${context.callId}): undone`;
@@ -61,7 +61,7 @@ export function createToolUndoLog({ report, newId }: UndoDeps): ToolUndoLog {
     async finish({ reason }) {
       if (reason !== 'aborted_streaming' && reason !== 'aborted_tools') return [];
       // A tool that ignores the abort may still finish its work.
-      if (running.size > 0) await abandonOnAbort(Promise.all(running), AbortSignal.timeout(RUNNING_GRACE_MS));
+      if (running.size > 0) await resolveUndefinedOnAbort(Promise.all(running), AbortSignal.timeout(RUNNING_GRACE_MS));
       const undone = calls;
       calls = [];
       if (undone.length === 0) return [];

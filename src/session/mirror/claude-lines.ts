@@ -27,7 +27,7 @@ export type ClaudeLineConverter = (record: SessionRecord) => readonly JsonObject
  * Creates a converter from records to transcript lines in the format of Claude Code. Each line names its parent line;
  * after a rewind, that is the line the conversation went back to.
  */
-export function createClaudeLineConverter(speaker: TranscriptOwner): ClaudeLineConverter {
+export function createClaudeTranscriptConverter(speaker: TranscriptOwner): ClaudeLineConverter {
   const chain = createTranscriptLineChain(speaker);
   const replies = createTranscriptReplyWriter(chain);
   /** Line ids of results, by call id. */

@@ -10,7 +10,7 @@ import { diskAppendFs } from '../records/append-fs.ts';
 import { forEachSessionRecord } from '../records/read-transcript.ts';
 import type { SessionRecordSink } from '../records/session-transcript.ts';
 import { listSubAgentIds } from '../sub-agents.ts';
-import { type ClaudeLineConverter, createClaudeLineConverter } from './claude-lines.ts';
+import { type ClaudeLineConverter, createClaudeTranscriptConverter } from './claude-lines.ts';
 
 /** A copy of the conversation in the transcript format of Claude Code, written while nothing else waits. */
 export type ClaudeTranscriptMirror = SessionRecordSink & { readonly path: string };
@@ -52,7 +52,7 @@ export function createClaudeTranscriptMirror(options: MirrorOptions): ClaudeTran
     const mirrored: MirroredFile = {
       path: filePath,
       file,
-      convert: createClaudeLineConverter({ sessionId, ...(agentId === undefined ? {} : { agentId }) }),
+      convert: createClaudeTranscriptConverter({ sessionId, ...(agentId === undefined ? {} : { agentId }) }),
     };
     files.set(agentId, mirrored);
     return mirrored;
@@ -145,7 +145,7 @@ async function renderFile(
   path: string,
   speaker: { readonly sessionId: string; readonly agentId?: string },
 ): Promise<string> {
-  const convert = createClaudeLineConverter(speaker);
+  const convert = createClaudeTranscriptConverter(speaker);
   const lines: string[] = [];
   await forEachSessionRecord(path, (record) => {
     for (const line of convert(record)) lines.push(`${JSON.stringify(line)}\n`);

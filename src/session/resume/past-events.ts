@@ -1,7 +1,7 @@
 import type { AgentEvent } from '../../contracts/event.ts';
 import { type AssistantMessage, isTypedByUser, type Message, type ToolResultBlock } from '../../contracts/message.ts';
 import type { PastRunEvent, SessionRecord } from '../../contracts/session.ts';
-import { collectRecordedFacts, type RecordedFacts } from './recorded-facts.ts';
+import { collectRecordedFacts, type RecordedEventsAndTimes } from './recorded-facts.ts';
 
 /**
  * Rebuilds the events of the last turns, so that an earlier run can be shown again. The messages come from the
@@ -51,7 +51,7 @@ type TimedEvent = { readonly event: AgentEvent; readonly atMs?: number };
 /** Creates the events of a reply's blocks, with their times where known. */
 function createReplyEvents(
   { id: messageId, model, blocks }: AssistantMessage,
-  { eventsAfter, thinkingTimes }: RecordedFacts,
+  { eventsAfter, thinkingTimes }: RecordedEventsAndTimes,
 ): readonly TimedEvent[] {
   const times = [...(thinkingTimes.get(messageId) ?? [])];
   return blocks.flatMap((block, index): readonly TimedEvent[] => {

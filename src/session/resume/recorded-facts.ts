@@ -8,7 +8,7 @@ import type { PastRunEvent, SessionRecord } from '../../contracts/session.ts';
 import { TERMINAL_REASONS, type Terminal } from '../../contracts/terminal-reason.ts';
 
 /** The facts recorded about a conversation besides its messages. */
-export type RecordedFacts = {
+export type RecordedEventsAndTimes = {
   /** Events between a message and the next one, by message id: results, notices, the end of the run. */
   readonly eventsAfter: ReadonlyMap<string, readonly PastRunEvent[]>;
   /** Start and end times of the thinking blocks of a reply, in order. */
@@ -23,7 +23,10 @@ type ThinkingTime = { readonly fromMs: number; readonly toMs: number };
 type RecordOf<Type> = Extract<SessionRecord, { type: Type }>;
 
 /** Collects the recorded facts about consecutive messages of a conversation. */
-export function collectRecordedFacts(records: readonly SessionRecord[], messages: readonly Message[]): RecordedFacts {
+export function collectRecordedFacts(
+  records: readonly SessionRecord[],
+  messages: readonly Message[],
+): RecordedEventsAndTimes {
   const first = messages[0]?.id;
   const start = records.findIndex((record) => record.type === 'user' && record.message.id === first);
   const before = records.slice(0, Math.max(0, start));
@@ -36,7 +39,7 @@ function collectFacts(
   records: readonly SessionRecord[],
   messageIds: ReadonlySet<string>,
   costBeforeUsd: number,
-): RecordedFacts {
+): RecordedEventsAndTimes {
   const eventsAfter = new Map<string, PastRunEvent[]>();
   const thinkingTimes = new Map<string, ThinkingTime[]>();
   const replies = createReplyTracker();

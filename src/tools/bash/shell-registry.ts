@@ -1,7 +1,7 @@
 import type { AgentEvent } from '../../contracts/event.ts';
 import { ToolFailure } from '../../contracts/tool.ts';
 import { compileLinearRegex, type LinearRegex } from '../../lib/patterns/linear-regex.ts';
-import { abandonOnAbort } from '../../lib/promises.ts';
+import { resolveUndefinedOnAbort } from '../../lib/promises.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
 import type { RunningShell, ShellExit } from './run-shell.ts';
 
@@ -116,7 +116,7 @@ export function createShellRegistry(now: () => number, emit: (event: AgentEvent)
     async stopAll() {
       await Promise.all([...foreground.values(), ...background.values()].map(({ shell }) => shell.stop()));
       // The system reports the exit of a process after it is gone; one that survives SIGKILL has none.
-      await abandonOnAbort(Promise.all(ends), AbortSignal.timeout(END_REPORT_MS));
+      await resolveUndefinedOnAbort(Promise.all(ends), AbortSignal.timeout(END_REPORT_MS));
       for (const { shell } of background.values()) shell.output.close();
     },
   };

@@ -2,7 +2,7 @@ import type { Agent } from '../../contracts/agent.ts';
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { Tool, ToolOutcome } from '../../contracts/tool.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
-import { abandonOnAbort } from '../../lib/promises.ts';
+import { resolveUndefinedOnAbort } from '../../lib/promises.ts';
 
 /** Time a stopped command has to return its partial output. */
 const ABORT_GRACE_MS = 20;
@@ -35,7 +35,7 @@ export function createUserCommandRunner(deps: {
       report: (progress) => void deps.emit({ type: 'tool_update', callId, progress }),
       ask: async () => undefined,
     });
-    const finished = await abandonOnAbort(
+    const finished = await resolveUndefinedOnAbort(
       call.catch((thrown: unknown): ToolOutcome => ({ content: getErrorMessage(thrown), isError: true })),
       signal,
       ABORT_GRACE_MS,

@@ -4,7 +4,7 @@ import { ToolFailure } from '../../contracts/tool.ts';
 import { getErrnoCode } from '../../lib/errors.ts';
 import type { MountHealth } from '../../lib/files/mount-health.ts';
 import { findBundledRipgrep } from '../../lib/processes/installed-files.ts';
-import { abandonOnAbort } from '../../lib/promises.ts';
+import { resolveUndefinedOnAbort } from '../../lib/promises.ts';
 import { formatDuration } from '../../lib/text/format.ts';
 import { IGNORE_FILES } from '../../permissions/paths/search-exclusions.ts';
 import { createRipgrepBackend, type RipgrepEnvironment } from './ripgrep-backend.ts';
@@ -132,7 +132,7 @@ export function limitSearchTime(locator: FileSearchBackend, limitMs: number): Fi
     const either = AbortSignal.any([signal, timeout]);
     try {
       // A blocked read cannot be cancelled, so it is not awaited.
-      await abandonOnAbort(action(either), either);
+      await resolveUndefinedOnAbort(action(either), either);
     } catch (thrown) {
       if (!either.aborted) throw thrown;
     }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { JsonObject } from '../../contracts/json.ts';
 import { ToolFailure, type ToolOutcome } from '../../contracts/tool.ts';
-import { abandonOnAbort } from '../../lib/promises.ts';
+import { resolveUndefinedOnAbort } from '../../lib/promises.ts';
 import { formatBytes, formatDuration } from '../../lib/text/format.ts';
 import { buildTool } from '../build-tool.ts';
 import { type BuiltInToolTraits, defineToolTraits } from '../input/call-forms.ts';
@@ -81,7 +81,7 @@ export function createWebFetchTool(deps: WebFetchDeps) {
       // HTTP and decompression are loaded with the first page, not at startup.
       const { fetchPage } = await import('./fetch-page.ts');
       // A DNS lookup cannot be cancelled, so it is not awaited after an abort.
-      const fetched = await abandonOnAbort(
+      const fetched = await resolveUndefinedOnAbort(
         fetchPage(url, network, { maxBytes: MAX_BYTES, userAgent: deps.userAgent }, either),
         either,
       );

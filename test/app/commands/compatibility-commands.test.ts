@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { COMPATIBILITY_ALIASES, FOREIGN_COMMAND_HINTS } from '../../../src/app/commands/compatibility-commands.ts';
-import { resolveUserInput } from '../../../src/cli/modes/resolve-user-input.ts';
+import { runCommandOrExpandPrompt } from '../../../src/cli/modes/resolve-user-input.ts';
 import { formatMarkdownTable } from '../../../src/lib/text/markdown.ts';
 import { says } from '../../support/api/reply.ts';
 import { startApiServer } from '../../support/api/server.ts';
@@ -24,13 +24,13 @@ test('commands of other assistants work or name the equivalent, and are never se
   const { conversation, close } = await composed(project, api.url);
   expect(TYPED.filter((name) => !conversation.isKnownCommand(name))).toEqual([]);
   for (const name of ['pr-comments 12', 'add src/a.ts', 'terminal-setup', 'approvals', 'models', 'stats']) {
-    expect(await resolveUserInput(conversation, `/${name}`)).toMatchObject({
+    expect(await runCommandOrExpandPrompt(conversation, `/${name}`)).toMatchObject({
       kind: 'answer',
       text: expect.stringMatching(/\w/),
     });
   }
   // A path is not a command.
-  expect(await resolveUserInput(conversation, '/tmp is full')).toMatchObject({ kind: 'prompt' });
+  expect(await runCommandOrExpandPrompt(conversation, '/tmp is full')).toMatchObject({ kind: 'prompt' });
   await close();
 });
 
@@ -38,7 +38,7 @@ test('/plan switches the mode and sends its arguments in plan mode', async () =>
   await using project = await createTempProject();
   await using api = await startApiServer({ turns: () => says('Yes.') });
   const { conversation, close } = await composed(project, api.url);
-  const input = await resolveUserInput(conversation, '/plan fix the lexer');
+  const input = await runCommandOrExpandPrompt(conversation, '/plan fix the lexer');
   expect(input).toEqual({ kind: 'prompt', prompt: [{ type: 'text', text: 'fix the lexer' }] });
   expect(conversation.info().mode).toBe('plan');
   await close();

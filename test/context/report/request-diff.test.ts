@@ -9,7 +9,7 @@ import type { Message } from '../../../src/contracts/message.ts';
 import type { SystemPart } from '../../../src/contracts/model.ts';
 import type { PermissionMode } from '../../../src/contracts/permission.ts';
 import { query } from '../../../src/engine/query.ts';
-import { createSessionMemory } from '../../../src/prompt/memory/session-memory.ts';
+import { createSessionMemory } from '../../../src/prompt/memory/session-memory-files.ts';
 import { createReminderCollector, type ModelKnownFacts } from '../../../src/prompt/reminder-collector.ts';
 import { createSystemPrompt, renderSystemPrompt } from '../../../src/prompt/system-prompt.ts';
 import { drain } from '../../support/loop/drain.ts';

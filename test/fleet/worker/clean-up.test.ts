@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readEnvironment } from '../../../src/app/environment.ts';
-import type { DeletedBatchTask } from '../../../src/contracts/fleet.ts';
+import type { TaskOfDeletedBatch } from '../../../src/contracts/fleet.ts';
 import { createFleetGit } from '../../../src/fleet/git/fleet-git.ts';
 import { openRepositoryMirrors } from '../../../src/fleet/git/repository-mirrors.ts';
 import { openFleetStore } from '../../../src/fleet/store/open-fleet-store.ts';
@@ -44,7 +44,7 @@ test.each([
   const mirrors = openRepositoryMirrors(workRoot, createFleetGit(environment));
   expect(await deletePendingBatchFiles({ ...deps, mirrors })).toEqual(['storm']);
   for (const victim of victims) expect(existsSync(join(victim, 'session.jsonl'))).toBe(true);
-  const left: readonly { readonly tasks: readonly DeletedBatchTask[] }[] = await store.listDeletions();
+  const left: readonly { readonly tasks: readonly TaskOfDeletedBatch[] }[] = await store.listDeletions();
   expect(left).toEqual([]);
   await store.close();
 });

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { listMessageBlocks, type Message } from '../../../src/contracts/message.ts';
 import type { SessionRecordBody } from '../../../src/contracts/session.ts';
-import { createClaudeLineConverter } from '../../../src/session/mirror/claude-lines.ts';
+import { createClaudeTranscriptConverter } from '../../../src/session/mirror/claude-lines.ts';
 import { parseSessionRecords } from '../../../src/session/records/parse-session-records.ts';
 import { rebuildSession } from '../../../src/session/records/rebuild-session.ts';
 import { runs } from '../../support/runs.ts';
@@ -55,7 +55,7 @@ test('the SDK reads from the lines what ouro would send, also after a rewind, a 
       await transcript.close();
       const { records } = parseSessionRecords(disk.text());
       const sessionId = crypto.randomUUID();
-      const linesOf = createClaudeLineConverter({ sessionId });
+      const linesOf = createClaudeTranscriptConverter({ sessionId });
       const lines = records.flatMap(linesOf).map((line) => `${JSON.stringify(line)}\n`);
       await writeFile(join(home, 'projects', '-somewhere', `${sessionId}.jsonl`), lines.join(''));
       const read = await getSessionMessages(sessionId);

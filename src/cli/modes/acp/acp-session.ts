@@ -14,7 +14,7 @@ import type { ToolResultBlock, UserBlock } from '../../../contracts/message.ts';
 import type { Terminal } from '../../../contracts/terminal-reason.ts';
 import { exhaustive } from '../../../lib/errors.ts';
 import { createGarbageCollectionListener } from '../collect-garbage.ts';
-import { type ResolvedUserInput, resolveUserInput } from '../resolve-user-input.ts';
+import { type ResolvedUserInput, runCommandOrExpandPrompt } from '../resolve-user-input.ts';
 import { createAcpQuestionRelay } from './editor-questions.ts';
 import { parseAcpPromptContent } from './prompt-content.ts';
 import {
@@ -116,7 +116,7 @@ async function resolveEditorPrompt(
   const { text, images, attached } = parseAcpPromptContent(prompt);
   if (text.trim() === '' && images.length === 0 && attached.length === 0)
     throw RequestError.invalidParams(undefined, 'the prompt is empty');
-  if (images.length === 0 && attached.length === 0) return resolveUserInput(conversation, text);
+  if (images.length === 0 && attached.length === 0) return runCommandOrExpandPrompt(conversation, text);
   const expanded = await conversation.expandPrompt(text, images);
   const blocks: readonly UserBlock[] = typeof expanded === 'string' ? [{ type: 'text', text: expanded }] : expanded;
   return { kind: 'prompt', prompt: [...blocks.filter(hasContent), ...attached] };

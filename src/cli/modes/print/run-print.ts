@@ -13,7 +13,7 @@ import type { Shutdown } from '../../shutdown.ts';
 import { createStreamJsonContext, createStreamJsonWriter } from '../../stream-json/event-lines.ts';
 import { createRunResultCollector, createStartFailureResult } from '../../stream-json/run-result.ts';
 import { createStreamJsonInitLine } from '../../stream-json/system-lines.ts';
-import { type ResolvedUserInput, resolveUserInput } from '../resolve-user-input.ts';
+import { type ResolvedUserInput, runCommandOrExpandPrompt } from '../resolve-user-input.ts';
 import { denyUnattendedRequests } from '../unattended-answers.ts';
 import {
   type BackgroundAgents,
@@ -45,7 +45,7 @@ export async function runPrint(invocation: CliInvocation, io: ProcessIo, shutdow
   io.stdout.onClosed(() => shutdown.start('shutdown'));
   if (run.permissionPrompt === undefined) denyUnattendedRequests(conversation.agent, 'declined');
   else (await import('../permission-responses.ts')).answerWithMcpTool(conversation, run.permissionPrompt, 'declined');
-  const code = await runAndPrintPrompt(conversation, await resolveUserInput(conversation, prompt), output, {
+  const code = await runAndPrintPrompt(conversation, await runCommandOrExpandPrompt(conversation, prompt), output, {
     write: io.stdout.write,
     warn: (text) => io.stderr.write(`${text}\n`),
     newId: randomUUID,

@@ -9,7 +9,7 @@ export const SAMPLE_PROJECT_FIX = {
 const CART = '../src/cart.mjs';
 
 /** Contents of the sample project by path. */
-export const SAMPLE_PROJECT_FILES: Readonly<Record<string, string>> = {
+export const DEMO_PROJECT_FILES: Readonly<Record<string, string>> = {
   'README.md': `# Corner shop
 
 A small shopping cart, written for the built-in demo of ouro.

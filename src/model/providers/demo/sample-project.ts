@@ -6,8 +6,8 @@ import { isSampleProject } from '../../is-sample-project.ts';
 
 /** Writes the sample project of the demo. One of its tests fails until a line is corrected. */
 export async function writeSampleProject(dir: string): Promise<void> {
-  const { SAMPLE_PROJECT_FILES } = await import('./sample-project-files.ts');
-  for (const [path, content] of Object.entries(SAMPLE_PROJECT_FILES)) {
+  const { DEMO_PROJECT_FILES } = await import('./sample-project-files.ts');
+  for (const [path, content] of Object.entries(DEMO_PROJECT_FILES)) {
     const file = join(dir, path);
     await mkdir(dirname(file), { recursive: true });
     await writeFile(file, content);

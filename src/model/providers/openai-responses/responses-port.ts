@@ -22,7 +22,7 @@ import type { StreamTimeouts } from '../../stream/model-attempt.ts';
 import type { StreamEventTranslator } from '../../stream/read-reply.ts';
 import { createRequestVariantSender, createStreamingPort } from '../../stream/streaming-port.ts';
 import { getToolCallIdFormatter, mapSentToolNames } from '../tool-identifiers.ts';
-import { adaptResponsesVariant, buildResponsesRequest, DEFAULT_RESPONSES_VARIANT } from './responses-request.ts';
+import { adaptResponsesVariant, buildResponsesRequest, DEFAULT_REQUEST_VARIANT } from './responses-request.ts';
 
 /** Connection settings for OpenAI's Responses API, Azure OpenAI, or a compatible gateway. */
 export type ResponsesApiSettings = {
@@ -45,7 +45,7 @@ const SDK_TIMEOUT_MS = 86_400_000;
 export function createResponsesPort(settings: ResponsesApiSettings): ModelPort {
   const { baseUrl, name, timeouts } = settings;
   const formatCallId = getToolCallIdFormatter('https://api.openai.com');
-  const sendVariant = createRequestVariantSender(DEFAULT_RESPONSES_VARIANT, adaptResponsesVariant);
+  const sendVariant = createRequestVariantSender(DEFAULT_REQUEST_VARIANT, adaptResponsesVariant);
   const client = createLazy(() => loadClient(settings));
   return createStreamingPort(
     {

@@ -26,7 +26,7 @@ export type ResponsesRequestVariant = {
 };
 
 /** Request variant that most models accept. */
-export const DEFAULT_RESPONSES_VARIANT: ResponsesRequestVariant = {
+export const DEFAULT_REQUEST_VARIANT: ResponsesRequestVariant = {
   efforts: undefined,
   summary: 'requested',
   encrypted: 'requested',

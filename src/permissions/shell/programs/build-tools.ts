@@ -1,7 +1,7 @@
 import { splitWords } from '../../../lib/text/lines.ts';
 import {
+  type AncestorFileCondition,
   defineProgramFacts,
-  type FileInFolderOrParents,
   type ProgramFacts,
   type ProgramFactsByName,
   refuse,
@@ -34,9 +34,9 @@ const BUILD_OPTIONS = `${LOCATION_OPTIONS} -e -r --build-file --build-runner --z
 
 const VERSION_ARG = /^(?:--version|-[vV]|--help|-h)$/;
 /** Files in which a project names the toolchain version to run, and where to find or download it. */
-const TOOLCHAIN_FILES: readonly FileInFolderOrParents[] = [{ name: 'rust-toolchain' }, { name: 'rust-toolchain.toml' }];
-const PACKAGE_MANAGER_FIELD: FileInFolderOrParents = { name: 'package.json', contains: /ackageManager|\\u/ };
-const createToolchainFile = (name: string): FileInFolderOrParents => ({ name, contains: /^\s*toolchain\b/m });
+const TOOLCHAIN_FILES: readonly AncestorFileCondition[] = [{ name: 'rust-toolchain' }, { name: 'rust-toolchain.toml' }];
+const PACKAGE_MANAGER_FIELD: AncestorFileCondition = { name: 'package.json', contains: /ackageManager|\\u/ };
+const createToolchainFile = (name: string): AncestorFileCondition => ({ name, contains: /^\s*toolchain\b/m });
 
 /** A formatter or linter that only reads if its arguments match. */
 const createChecker = (needed: RegExp, long: string, short = 'qv'): ProgramFacts => ({
@@ -48,14 +48,14 @@ const createChecker = (needed: RegExp, long: string, short = 'qv'): ProgramFacts
     needed.test(args.map(({ text }) => text).join(' ')) ? undefined : refuse('It may change the files that it checks.'),
 });
 
-const YARN_FILES: readonly FileInFolderOrParents[] = [
+const YARN_FILES: readonly AncestorFileCondition[] = [
   PACKAGE_MANAGER_FIELD,
   { name: '.yarnrc' },
   { name: '.yarnrc.yml' },
 ];
 /** Files in which a project names programs that cargo starts in place of the compiler. */
-const CARGO_FILES: readonly FileInFolderOrParents[] = [...TOOLCHAIN_FILES, { name: '.cargo' }];
-const GO_FILES: readonly FileInFolderOrParents[] = [createToolchainFile('go.mod'), createToolchainFile('go.work')];
+const CARGO_FILES: readonly AncestorFileCondition[] = [...TOOLCHAIN_FILES, { name: '.cargo' }];
+const GO_FILES: readonly AncestorFileCondition[] = [createToolchainFile('go.mod'), createToolchainFile('go.work')];
 const TREE_OPTION =
   /^(?:-[ieFp]|--(?:depth[= ]\d+|invert|no-deps|offline|locked|frozen|duplicates|all-features|no-default-features|workspace|edges=[\w,-]+|format-version[= ]1|prefix=\w+|depth|format-version))$/;
 /** Options of `go list` and `go mod` that neither build nor start a program. */
@@ -91,7 +91,7 @@ export const BUILD_TOOLS: ProgramFactsByName = {
     ...SCRIPT_RUNNER,
     readOnlySubcommands: { ls: LIST_OPTION, list: LIST_OPTION, why: LIST_OPTION, root: LIST_OPTION },
     subcommandsUnlessFiles: [
-      ...['.pnpmfile.cjs', '.pnpmfile.mjs'].map((name): FileInFolderOrParents => ({ name })),
+      ...['.pnpmfile.cjs', '.pnpmfile.mjs'].map((name): AncestorFileCondition => ({ name })),
       { name: 'pnpm-workspace.yaml', contains: /pnpmfile|configDependencies|\\/i },
       PACKAGE_MANAGER_FIELD,
     ],

@@ -64,7 +64,7 @@ export type ProgramFacts = {
    */
   readonly readsOnlyIn?: ReadingPlace;
   /** Files nearby with which a read-only sub-command could run code of the project, so it asks. */
-  readonly subcommandsUnlessFiles?: readonly FileInFolderOrParents[];
+  readonly subcommandsUnlessFiles?: readonly AncestorFileCondition[];
   /** Operands of a read-only sub-command; plain names and paths if missing. */
   readonly plainOperand?: RegExp;
   /** Files that it reads without an argument, and may print. */
@@ -127,7 +127,7 @@ export type ProgramFacts = {
   /** The number of operands of a read-only sub-command that takes further words for options or a format. */
   readonly maxSubcommandOperands?: Readonly<Record<string, number>>;
   /** An argument that prints facts about itself, unless a file nearby makes it run or download another version. */
-  readonly versionQuery?: { readonly arg: RegExp; readonly unlessFiles: readonly FileInFolderOrParents[] };
+  readonly versionQuery?: { readonly arg: RegExp; readonly unlessFiles: readonly AncestorFileCondition[] };
   /** A single argument with which it only prints its version. */
   readonly versionArg?: RegExp;
   /** Analyzes arguments that are a small language of their own; `undefined` falls back to `readOnlyOptions`. */
@@ -247,7 +247,7 @@ export type ReadOnlyAnalysis =
       /** The command runs git, whose configuration may name programs. */
       readonly git?: 'config';
       /** Files that would make it run another program. */
-      readonly unlessFiles?: readonly FileInFolderOrParents[];
+      readonly unlessFiles?: readonly AncestorFileCondition[];
       /** The environment in which the command only reads; `sandbox` if missing. */
       readonly readsOnlyIn?: ReadingPlace;
     }
@@ -257,7 +257,7 @@ export type ReadOnlyAnalysis =
 export type Refusal = { readonly ok: false; readonly reason: string; readonly code?: 'not_read_only' };
 
 /** A file in the working folder or above it; with `contains`, only if its text matches. */
-export type FileInFolderOrParents = { readonly name: string; readonly contains?: RegExp };
+export type AncestorFileCondition = { readonly name: string; readonly contains?: RegExp };
 
 /** The working folder, which some commands read if they get no path. */
 export const CURRENT_FOLDER: ShellArgument = { text: '.', kind: 'literal', prefix: '.', home: 'none' };

@@ -15,7 +15,7 @@ import {
   type ParsedAnswer,
   parseTypedAnswer,
   type QuestionPart,
-} from './question-parts.ts';
+} from './question-fields.ts';
 
 /** One step in a set of questions or a form. */
 export type QuestionAnswerStep =

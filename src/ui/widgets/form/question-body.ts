@@ -3,7 +3,7 @@ import { escapeDisplayName, sanitize } from '../../../lib/text/sanitize.ts';
 import { colored, createProseLine, plain } from '../../text/line.ts';
 import type { DialogForm, DialogRequest, OpenDialog } from '../permission-dialog/dialog-state.ts';
 import { type DialogBody, EMPTY_DIALOG_BODY } from '../permission-dialog/permission-body.ts';
-import { formatFilledFields, listQuestionParts } from './question-parts.ts';
+import { formatFilledFields, listQuestionParts } from './question-fields.ts';
 
 /** Returns the title of a question dialog. */
 export function formatQuestionTitle(question: UserQuestion): string {

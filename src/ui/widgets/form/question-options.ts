@@ -18,7 +18,7 @@ import {
   listQuestionParts,
   MAX_KEYED_CHOICES,
   type QuestionPart,
-} from './question-parts.ts';
+} from './question-fields.ts';
 
 /** Returns the options for a question: a plan, a request of a server, or the choices of one part. */
 export function createQuestionOptions(question: UserQuestion, form: DialogForm): readonly DialogOption[] {

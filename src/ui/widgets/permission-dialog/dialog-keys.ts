@@ -13,7 +13,7 @@ import { applyDraftEditorAction } from '../composer/draft-editor-actions.ts';
 import { createDraftEditor } from '../composer/draft-editor-state.ts';
 import { expandPlaceholders } from '../composer/paste-placeholders.ts';
 import { applyAnswerStep, sendTypedAnswer } from '../form/answer-question.ts';
-import { formatQuestion, listQuestionParts } from '../form/question-parts.ts';
+import { formatQuestion, listQuestionParts } from '../form/question-fields.ts';
 import {
   createDialogOptions,
   createRequestListOptions,

@@ -6,8 +6,8 @@ import type {
   RuleSuggestion,
 } from '../../../contracts/permission.ts';
 import type { UserQuestion } from '../../../contracts/tool.ts';
+import { isApprovalQuestionPart, listQuestionParts } from '../form/question-fields.ts';
 import { createQuestionOptions } from '../form/question-options.ts';
-import { isApprovalQuestionPart, listQuestionParts } from '../form/question-parts.ts';
 import {
   createAlwaysOption,
   createChoiceOption,

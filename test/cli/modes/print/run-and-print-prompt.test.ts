@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { OutputOptions } from '../../../../src/cli/args/invocation.ts';
 import { runAndPrintPrompt } from '../../../../src/cli/modes/print/run-print.ts';
-import { resolveUserInput } from '../../../../src/cli/modes/resolve-user-input.ts';
+import { runCommandOrExpandPrompt } from '../../../../src/cli/modes/resolve-user-input.ts';
 import { denyUnattendedRequests } from '../../../../src/cli/modes/unattended-answers.ts';
 import type { AbortReason } from '../../../../src/contracts/agent.ts';
 import type { Conversation } from '../../../../src/contracts/frontend/conversation.ts';
@@ -26,7 +26,7 @@ async function printed(
   let stdout = '';
   const warnings: string[] = [];
   let ids = 0;
-  const said = await resolveUserInput(conversation, how.prompt ?? 'hello');
+  const said = await runCommandOrExpandPrompt(conversation, how.prompt ?? 'hello');
   const code = await runAndPrintPrompt(
     conversation,
     said,

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { appendMemoryLine, listMemoryTargets } from '../../../src/app/commands/memory-command.ts';
 import type { MemoryDeps } from '../../../src/prompt/memory/load-memory.ts';
-import { createSessionMemory } from '../../../src/prompt/memory/session-memory.ts';
+import { createSessionMemory } from '../../../src/prompt/memory/session-memory-files.ts';
 
 let base: string;
 let root: string;

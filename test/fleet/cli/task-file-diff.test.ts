@@ -5,7 +5,7 @@ import {
   compareBatchTasks,
   compareWithStoredTargets,
   selectChangedTasks,
-} from '../../../src/fleet/cli/task-file-change.ts';
+} from '../../../src/fleet/cli/task-file-diff.ts';
 
 const SETTINGS: BatchSettings = {
   limits: { each: 1_000_000, all: 5_000_000, attempts: 3, atOnce: 8 },
