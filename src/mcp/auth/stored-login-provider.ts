@@ -156,6 +156,9 @@ function createRefreshingFetch({ url, store, ouroHome, getSentTokens }: RefreshP
 const createRenewalError = (why: string) =>
   new TemporarilyUnavailableError(`The login could not be renewed (${why}). Try again later.`);
 
+/** Returns true for the error of a renewal that can succeed later. */
+export const isRenewalFailure = (thrown: unknown): boolean => thrown instanceof TemporarilyUnavailableError;
+
 /** Returns true for errors that mean the server needs a login or a new one. */
 export function isUnauthorized(thrown: unknown): boolean {
   if (thrown instanceof UnauthorizedError) return true;

@@ -16,7 +16,7 @@ import {
 import type { JsonObject } from '../../contracts/json.ts';
 import type { CallContext } from '../../contracts/tool.ts';
 import { sanitizeUntrustedLine } from '../../lib/text/sanitize.ts';
-import { isUnauthorized } from '../auth/stored-login-provider.ts';
+import { isRenewalFailure, isUnauthorized } from '../auth/stored-login-provider.ts';
 import { callMcpToolAsTask } from './call-mcp-tool-as-task.ts';
 import {
   type ActiveMcpCall,
@@ -217,18 +217,20 @@ const supportsTasks = (client: Client) => client.getServerCapabilities()?.tasks?
 function createPingOnError(client: Client): (error: Error) => void {
   let isPinging = false;
   return (error) => {
-    // A server that asks for a login is running.
-    if (isPinging || isUnauthorized(error) || client.getServerVersion() === undefined) return;
+    if (isPinging || isLoginProblem(error) || client.getServerVersion() === undefined) return;
     isPinging = true;
     client
       .ping({ timeout: PING_TIMEOUT_MS })
       // Closing here triggers `onclose`, like any other end.
-      .catch((thrown) => (isUnauthorized(thrown) ? undefined : client.close()))
+      .catch((thrown) => (isLoginProblem(thrown) ? undefined : client.close()))
       .finally(() => {
         isPinging = false;
       });
   };
 }
+
+/** Returns true for errors that say nothing about the connection: the server runs and wants a login. */
+const isLoginProblem = (thrown: unknown): boolean => isUnauthorized(thrown) || isRenewalFailure(thrown);
 
 function formatProgress(progress: number, total: number | undefined, message: string | undefined): string {
   const amount = total === undefined || total <= 0 ? `${progress}` : `${progress} of ${total}`;
