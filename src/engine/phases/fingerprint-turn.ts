@@ -40,11 +40,21 @@ export function createTurnFingerprint(
       ...changes.map((change) => change.done),
     ]),
     results: isLong && changes.length === 0 ? hash(calls.map(({ name, result }) => [name, result])) : undefined,
+    isRejected: ended.length > 0 && ended.every(isRejectedCall),
+    work: {
+      calls: hash(calls.map(({ name, bare }) => [name, removeNumbers(bare)])),
+      results: hash(calls.map(({ name, loose }) => [name, loose])),
+    },
     isWait: ended.some(isWaitingCall),
     text: text === '' ? '' : hash([text]),
     isLongText: text.length >= LONG_TEXT_CHARS,
     changes,
   };
+}
+
+/** Returns whether a call did nothing. A command that ran and failed may be work: a test after each change. */
+function isRejectedCall({ completion: { status, cause } }: CompletedCall): boolean {
+  return status === 'denied' || (status === 'failed' && cause !== 'reported');
 }
 
 /** Returns whether a call waited for something. A sub-agent takes long because it works. */

@@ -79,6 +79,8 @@ function describeRepetition({ kind, times }: TurnRepetition, title: string): str
       return `the same failing call ${times} times in a row (${title})`;
     case 'similar_call':
       return `calls and results that differ only in numbers ${times} times in a row (${title})`;
+    case 'rejected_calls':
+      return `only calls that fail before they do anything ${times} times in a row (last: ${title})`;
     case 'cycle':
       return `the same steps with the same results ${times} times in a row (last: ${title})`;
     case 'undone_change':
@@ -97,7 +99,14 @@ You repeat yourself: ${what}. Once more will bring nothing new. Find out why, go
 
 /** A repetition at the end of a run: its kind, how often it was done in a row, and how much of that counts. */
 type TurnRepetition = {
-  readonly kind: 'same_call' | 'failing_call' | 'similar_call' | 'cycle' | 'undone_change' | 'same_text';
+  readonly kind:
+    | 'same_call'
+    | 'failing_call'
+    | 'similar_call'
+    | 'rejected_calls'
+    | 'cycle'
+    | 'undone_change'
+    | 'same_text';
   readonly times: number;
   readonly count: number;
   /** The last turn did not add to the count. */
@@ -124,6 +133,7 @@ function findTurnRepetition(recent: readonly TurnFingerprint[]): TurnRepetition 
   const found: readonly TurnRepetition[] = [
     findRepeatedTurns(recent, isSameTurn, recent.at(-1)?.failedCalls === undefined ? 'same_call' : 'failing_call'),
     findRepeatedTurns(recent, isSimilarTurn, 'similar_call'),
+    findRepeatedTurns(recent, isRejectedAlike, 'rejected_calls'),
     findUndoneChange(recent),
     findEqualTexts(recent),
   ];
@@ -143,12 +153,12 @@ function findRepeatedTurns(
   const repeated = recent.slice(recent.findLastIndex(isNew) + 1);
   const different = repeated.filter((turn, index) => !repeated.slice(0, index).some((other) => isEqual(turn, other)));
   const times = repeated.length === 0 ? 1 : Math.floor(repeated.length / different.length) + 1;
+  const isLoose = kind === 'similar_call' || kind === 'rejected_calls';
   const perCount =
-    (repeated.some((turn) => turn.isWait) ? REPETITIONS_PER_COUNT : 1) *
-    (kind === 'similar_call' ? REPETITIONS_PER_COUNT : 1);
+    (repeated.some((turn) => turn.isWait) ? REPETITIONS_PER_COUNT : 1) * (isLoose ? REPETITIONS_PER_COUNT : 1);
   const { count, isPause } = countSome(times, perCount);
   return {
-    kind: different.length <= 1 || kind === 'similar_call' ? kind : 'cycle',
+    kind: different.length <= 1 || isLoose ? kind : 'cycle',
     times,
     count,
     isPause: isPause || (perCount > 1 && repeated.length % different.length > 0),
@@ -168,6 +178,11 @@ function isSameTurn(one: TurnFingerprint, other: TurnFingerprint): boolean {
 /** Returns whether two turns differ only in numbers and ids, or whether other calls had the same long result. */
 function isSimilarTurn(one: TurnFingerprint, other: TurnFingerprint): boolean {
   return one.similar === other.similar || (one.results !== undefined && one.results === other.results);
+}
+
+/** Returns whether two turns are the same, or neither did anything. */
+function isRejectedAlike(one: TurnFingerprint, other: TurnFingerprint): boolean {
+  return isSameTurn(one, other) || (one.isRejected && other.isRejected);
 }
 
 /**
@@ -193,11 +208,22 @@ function findUndoneChange(recent: readonly TurnFingerprint[]): TurnRepetition {
 
 const NOT_UNDONE: TurnRepetition = { kind: 'undone_change', times: 1, count: 1 };
 
-/** Counts the last turns with the same text. A turn that changed a file made progress under any text. */
+/**
+ * Counts the last turns with the same text. A turn that changed a file made progress under any text, and under a short
+ * one also a turn whose calls or results are new: `Next file.` is a habit.
+ */
 function findEqualTexts(recent: readonly TurnFingerprint[]): TurnRepetition {
   const last = recent.at(-1);
-  const isOther = (turn: TurnFingerprint) => turn.text !== last?.text || turn.changes.length > 0;
+  const isOther = (turn: TurnFingerprint, index: number) =>
+    turn.text !== last?.text ||
+    turn.changes.length > 0 ||
+    (!turn.isLongText && isNewWork(turn, recent.slice(0, index)));
   const times = last === undefined || last.text === '' ? 0 : recent.length - 1 - recent.findLastIndex(isOther);
   const perCount = last?.isLongText === true && !last.isWait ? LONG_TEXTS_PER_COUNT : REPETITIONS_PER_COUNT;
   return { kind: 'same_text', times, ...countSome(times, perCount) };
 }
+
+const isNewWork = ({ work }: TurnFingerprint, before: readonly TurnFingerprint[]): boolean =>
+  before.length > 0 &&
+  (!before.some((other) => other.work.calls === work.calls) ||
+    !before.some((other) => other.work.results === work.results));

@@ -83,10 +83,12 @@ function listScenarios(): readonly Scenario[] {
       judge: isAborted,
     },
     {
-      name: 'a model that calls tools for ever reaches the limit of requests or dollars',
+      name: 'a model that calls tools for ever reaches the limit of requests, dollars or repetitions',
       port: caller(),
       judge: ({ reason }) =>
-        reason === 'max_turns' || reason === 'budget_exhausted' ? undefined : `the run ended with ${reason}`,
+        ['max_turns', 'budget_exhausted', 'loop_detected'].includes(reason)
+          ? undefined
+          : `the run ended with ${reason}`,
     },
     {
       name: 'the budget is kept',

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/contracts/json.ts';
 import type { QueryDeps } from '../../../src/contracts/query.ts';
-import type { ToolOutcome } from '../../../src/contracts/tool.ts';
+import { ToolFailure, type ToolOutcome } from '../../../src/contracts/tool.ts';
 import { query } from '../../../src/engine/query.ts';
 import { drain } from '../../support/loop/drain.ts';
 import { findInvariantViolations } from '../../support/loop/invariants.ts';
@@ -262,6 +262,16 @@ const WORK: readonly (readonly [string, (index: number) => Step, (input: JsonObj
       (_, index) => ({ content: index % 2 === 0 ? 'clean' : 'committed' }),
     ],
     [
+      'files that are read under the same words',
+      (index) => ({ input: { path: newName(index) }, text: 'Next file.' }),
+      (_, index) => ({ content: `about ${newName(index)}` }),
+    ],
+    [
+      'files that are changed by a command under the same words',
+      (index) => ({ input: { command: `sed -i s/a/b/ ${newName(index)}` }, text: 'Next file.' }),
+      () => ({ content: '' }),
+    ],
+    [
       'changes under the same words',
       (index) => ({ input: { index }, text: 'Next file.' }),
       (_, index) => diff(`${index}`, `${index + 1}`),
@@ -301,6 +311,31 @@ test.each(WORK)('%s is no repetition', async (_, steps, outcome) => {
   const { reasons, requests } = await repeat(steps, outcome);
   expect(requests).toBe(MAX_REPLIES + 1);
   expect(reasons).not.toContain('loop_reminder');
+});
+
+test.each([
+  ['unknown tools', (index: number) => ({ name: newName(index), input: {} }), 40],
+  ['calls that cannot succeed', (index: number) => ({ name: 'Echo', input: { path: newName(index) } }), 40],
+  [
+    'calls that cannot succeed between reads of the same file',
+    (index: number) => ({ name: 'Echo', input: index % 2 === 0 ? { read: true } : { path: newName(index) } }),
+    81,
+  ],
+])('a run that makes only %s is reminded, then ended', async (_, call, most) => {
+  const replies = Array.from({ length: MANY_REPLIES }, (_unused, index): ScriptedReply => {
+    const { name, input } = call(index);
+    return { blocks: [{ type: 'tool_use', id: `t${index}`, name, input }], stop: 'tool_use' };
+  });
+  const tool = echoTool({
+    call: async (input) => {
+      if (input.read === true) return { content: 'the file' };
+      throw new ToolFailure(`${String(input.path)} does not fit.`);
+    },
+  });
+  const deps = scripted(replies, { tools: () => [tool] });
+  const { events, result } = await drain(query([userSays('do it')], deps, new AbortController().signal));
+  expect([result.reason, deps.calls() <= most]).toEqual(['loop_detected', true]);
+  expect(listTransitionReasons(events)).toContain('loop_reminder');
 });
 
 test('a command that fails for other numbers is tried at least fourteen times', async () => {
