@@ -1,4 +1,4 @@
-import type { AbortReason, InputMessage } from '../contracts/agent.ts';
+import type { AbortReason, Agent, InputMessage } from '../contracts/agent.ts';
 import type { AgentStatus, QueuedMessage } from '../contracts/event.ts';
 import type { Message, UserMessage } from '../contracts/message.ts';
 import type { QueryConfig } from '../contracts/query.ts';
@@ -15,7 +15,7 @@ export type AgentRunLock = {
   /** Runs a query with new messages. */
   query(fresh: readonly InputMessage[], delivered?: readonly QueuedMessage[]): Promise<Terminal>;
   /** Runs work on the conversation between two queries. */
-  runExclusive<Answer>(status: AgentStatus, work: (signal: AbortSignal) => Promise<Answer>): Promise<Answer>;
+  runExclusive: Agent['runExclusive'];
   abort(reason: AbortReason): void;
   /** Resolves when nothing runs and the listeners have handled all events. */
   waitUntilSettled(): Promise<void>;
@@ -68,11 +68,14 @@ export function createAgentRunLock(
   return {
     query,
     async runExclusive(status, work) {
+      // Listeners are still handling the end of the last query.
+      while (current().work !== undefined && !isAgentRunning(current())) await ended;
       const signal = begin('between', AGENT_BUSY_MESSAGE);
+      const replaceMessages = (messages: readonly Message[]) => update({ ...current(), messages: [...messages] });
       const done = runBetween(
         store,
         status,
-        () => work(signal),
+        () => work(signal, replaceMessages),
         () => {
           end();
           // Synchronous, so that nothing else can start first.

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { CheckpointEntry, CheckpointPathState, RewoundPath } from '../contracts/session.ts';
 import { encodeFsPath, formatPath } from '../lib/files/non-utf8-paths.ts';
+import { createEventLoopYielder } from '../lib/promises.ts';
 import type { ContentStore } from './content-store.ts';
 import { isSameFileState, type WorkspaceSnapshotTaker } from './workspace-snapshot.ts';
 
@@ -134,30 +135,30 @@ type ContentSources = {
 };
 
 /** Returns the changes of every prompt that changed files, oldest first. */
-export function listCheckpointTurnChanges(
+export async function listCheckpointTurnChanges(
   entries: readonly CheckpointEntry[],
   sources: ContentSources,
-): readonly CheckpointTurnChanges[] {
-  const turns = listCheckpoints(entries);
-  return turns.flatMap(({ prompt: { id, prompt, at }, changes }, turn) => {
-    const paths = [...new Set(changes.map(({ path }) => path))];
-    const files = paths.flatMap((path) => {
-      const pathChanges = changes.filter((change) => change.path === path);
+): Promise<readonly CheckpointTurnChanges[]> {
+  const yieldIfDue = createEventLoopYielder();
+  const listed: CheckpointTurnChanges[] = [];
+  /** The state of each path before the first change after the turn. */
+  const laterStates = new Map<string, CheckpointPathState>();
+  for (const { prompt, changes } of listCheckpoints(entries).toReversed()) {
+    const files: CheckpointTurnChanges['files'][number][] = [];
+    for (const [path, pathChanges] of Map.groupBy(changes, (change) => change.path)) {
+      await yieldIfDue();
       const [first, last] = [pathChanges[0], pathChanges.at(-1)];
-      if (first === undefined || isFolder(first.before) || isFolder(last?.after)) return [];
-      const next = turns.slice(turn + 1).flatMap((later) => later.changes.filter((change) => change.path === path))[0];
+      if (first === undefined || last === undefined) continue;
       // If the resulting state was not recorded, the state before the next change is the same.
-      const after = last?.after ?? next?.before;
-      return [
-        {
-          path: formatPath(path),
-          before: loadContent(first.before, path, sources),
-          after: loadContent(after, path, sources),
-        },
-      ];
-    });
-    return files.length === 0 ? [] : [{ id, prompt, at, files }];
-  });
+      const after = last.after ?? laterStates.get(path);
+      laterStates.set(path, first.before);
+      if (isFolder(first.before) || isFolder(last.after)) continue;
+      const oldContent = loadContent(first.before, path, sources);
+      files.push({ path: formatPath(path), before: oldContent, after: loadContent(after, path, sources) });
+    }
+    if (files.length > 0) listed.unshift({ id: prompt.id, prompt: prompt.prompt, at: prompt.at, files });
+  }
+  return listed;
 }
 
 function isFolder(state: CheckpointPathState | undefined): boolean {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { CheckpointInfo } from '../contracts/frontend/conversation.ts';
-import type { CheckpointEntry, CheckpointPathState } from '../contracts/session.ts';
+import type { CheckpointEntry, CheckpointPathState, RewoundPath } from '../contracts/session.ts';
 import type { MountHealth } from '../lib/files/mount-health.ts';
 import { decodeFileName } from '../lib/files/non-utf8-paths.ts';
 import {
@@ -72,14 +72,14 @@ export type Checkpoints = {
   listTurnChanges(): Promise<readonly CheckpointTurnChanges[]>;
   /**
    * Restores the files to their state before this prompt, or only the chosen paths; `undefined` if there is no such
-   * checkpoint. What the system failed to restore can be restored again.
+   * checkpoint. What the system failed to restore, or an abort left, can be restored again. Changes wait meanwhile.
    */
-  restore(id: string, isChosen?: (path: string) => boolean): Promise<RestoreResult | undefined>;
+  restore(id: string, isChosen?: (path: string) => boolean, signal?: AbortSignal): Promise<RestoreResult | undefined>;
   /**
    * Reverts the last `restore` that was not reverted yet; `undefined` if there is none or files changed since. Can be
-   * repeated after a failure of the system.
+   * repeated after a failure of the system or an abort.
    */
-  redo(): Promise<RestoreResult | undefined>;
+  redo(signal?: AbortSignal): Promise<RestoreResult | undefined>;
   /** Records that the conversation was rewound to before this prompt. */
   recordRewind(id: string): Promise<void>;
   /** Records the changes of commands that are still running, and deletes the contents that no change needed. */
@@ -106,15 +106,26 @@ export function createCheckpoints(deps: CheckpointDeps): Checkpoints {
 
   const disk = { snapshots, store, keeper, unfinished: deps.unfinished };
   const hasPrompt = (id: string) => entries.some((entry) => entry.step === 'prompt' && entry.id === id);
+  /** The last restore; recording a change waits for it, because it yields to the event loop between files. */
+  let restoring: Promise<unknown> = Promise.resolve();
+
+  /** Runs one restore at a time. */
+  function restoreExclusively<Result>(task: () => Promise<Result>): Promise<Result> {
+    const result = restoring.then(task);
+    restoring = result.catch(() => undefined);
+    return result;
+  }
 
   return {
     async addPrompt(messageId, text) {
+      await restoring;
       await commands.recordOpenCommands();
       const at = new Date(deps.now()).toISOString();
       await append({ step: 'prompt', id: deps.newId(), messageId, prompt: text, at, order: nextOrder() });
       if (deps.isBackgroundRunning()) await commands.continueWatch();
     },
     async beforeChange(path, bytes) {
+      await restoring;
       const realPath = decodeFileName(Buffer.from(path));
       for (const folder of listMissingParents(realPath)) {
         await ledger.recordChange({ path: folder, order: nextOrder(), before: { kind: 'absent' }, after: NEW_FOLDER });
@@ -125,7 +136,7 @@ export function createCheckpoints(deps: CheckpointDeps): Checkpoints {
       sharedWrites.record(realPath, after.hash);
       await ledger.recordChange({ path: realPath, order: nextOrder(), before, after });
     },
-    beforeCommand: commands.begin,
+    beforeCommand: (writes) => restoring.then(() => commands.begin(writes)),
     async list() {
       await commands.recordOpenCommands();
       return listCheckpoints(entries).map(describeCheckpoint);
@@ -143,27 +154,31 @@ export function createCheckpoints(deps: CheckpointDeps): Checkpoints {
       commands
         .recordOpenCommands()
         .then(() => listCheckpointTurnChanges(entries, { contents: [store, pack], snapshots })),
-    async restore(id, isChosen = () => true) {
-      await commands.recordOpenCommands();
-      if (!hasPrompt(id)) return undefined;
-      const order = nextOrder();
-      const steps = listCheckpointStepsSince(entries, id);
-      const chosen = new Map([...steps].filter(([path]) => isChosen(path)));
-      // Recorded before any file changes, so that a crash in between cannot lose the current contents.
-      const done = await revertSteps(chosen, disk, (replaced) => append({ step: 'undoing', id, order, replaced }));
-      const paths = [...chosen.keys()].filter((path) => !done.failed.includes(path));
-      await append({ step: 'undone', id, order, ...(paths.length === steps.size ? {} : { paths }) });
-      return done;
-    },
-    async redo() {
-      await commands.recordOpenCommands();
-      const undone = findLastRestore(entries);
-      if (undone === undefined) return undefined;
-      const steps = undone.replaced.map(({ path, before, after }) => [path, [{ before, after }]] as const);
-      const done = await revertSteps(new Map(steps), disk, async () => undefined);
-      if (done.failed.length === 0) await append({ step: 'redone', undone: undone.order, order: nextOrder() });
-      return done;
-    },
+    restore: (id, isChosen = () => true, signal = new AbortController().signal) =>
+      restoreExclusively(async () => {
+        await commands.recordOpenCommands();
+        if (!hasPrompt(id)) return undefined;
+        const order = nextOrder();
+        const steps = listCheckpointStepsSince(entries, id);
+        const chosen = new Map([...steps].filter(([path]) => isChosen(path)));
+        // Recorded before any file changes, so that a crash in between cannot lose the current contents.
+        const begin = (replaced: readonly RewoundPath[]) => append({ step: 'undoing', id, order, replaced });
+        const done = await revertSteps(chosen, disk, begin, signal);
+        const failed = new Set(done.failed);
+        const paths = [...chosen.keys()].filter((path) => !failed.has(path));
+        await append({ step: 'undone', id, order, ...(paths.length === steps.size ? {} : { paths }) });
+        return done;
+      }),
+    redo: (signal = new AbortController().signal) =>
+      restoreExclusively(async () => {
+        await commands.recordOpenCommands();
+        const undone = findLastRestore(entries);
+        if (undone === undefined) return undefined;
+        const steps = undone.replaced.map(({ path, before, after }) => [path, [{ before, after }]] as const);
+        const done = await revertSteps(new Map(steps), disk, async () => undefined, signal);
+        if (done.failed.length === 0) await append({ step: 'redone', undone: undone.order, order: nextOrder() });
+        return done;
+      }),
     recordRewind: (id) => append({ step: 'left', id, order: nextOrder() }),
     async close() {
       if (entries.length > 0) await commands.recordOpenCommands();

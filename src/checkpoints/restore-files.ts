@@ -1,54 +1,60 @@
-import { spawnSync } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
-import {
-  chmodSync,
-  closeSync,
-  constants,
-  fchownSync,
-  lchownSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  realpathSync,
-  renameSync,
-  rmdirSync,
-  rmSync,
-  symlinkSync,
-  unlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { dirname, join, sep } from 'node:path';
-import type { CheckpointPathState, FileAccessMetadata } from '../contracts/session.ts';
+import { chmodSync } from 'node:fs';
+import { dirname, sep } from 'node:path';
+import type { CheckpointPathState, RewoundPath } from '../contracts/session.ts';
 import { getErrnoCode, getErrorMessage } from '../lib/errors.ts';
-import { copyExtendedAttributes, setExtendedAttributes } from '../lib/files/extended-attributes.ts';
-import { decodeFileName, encodeFsPath } from '../lib/files/non-utf8-paths.ts';
-import { recordTemporaryFile, writeInPlace } from '../lib/files/write-journal.ts';
+import { encodeFsPath } from '../lib/files/non-utf8-paths.ts';
+import { createEventLoopYielder } from '../lib/promises.ts';
+import { formatCount } from '../lib/text/format.ts';
 import type { ContentStore } from './content-store.ts';
+import {
+  isBelowSymlink,
+  lstat,
+  type RestoreContext,
+  removePath,
+  restoreFolderAccess,
+  restorePath,
+} from './restore-path.ts';
+import { isSameFileState } from './workspace-snapshot.ts';
 
 export type RestoreResult = {
   readonly restored: readonly string[];
   readonly removed: readonly string[];
   /** One message per path that could not be restored. */
   readonly problems: readonly string[];
-  /** Paths where the system failed, for example on a full disk; a later attempt can succeed. */
+  /** Paths that a later attempt can restore: the system failed, for example on a full disk, or they were not reached. */
   readonly failed: readonly string[];
 };
 
-type StoredState = Exclude<CheckpointPathState, { kind: 'absent' | 'not-kept' }>;
+/** A path with the state it was found in, and the state it must get. */
+export type PendingRestore = RewoundPath & { readonly after: CheckpointPathState };
 
-/** Restores every path to its recorded state. Never writes through a symbolic link, and never leaves a partial file. */
-export function restoreFiles(
-  plan: ReadonlyMap<string, CheckpointPathState>,
-  store: ContentStore,
-  unfinished: string | undefined,
-): RestoreResult {
+/** Dependencies of `restoreFiles`. */
+export type RestoreDeps = {
+  readonly store: ContentStore;
+  readonly captureState: (path: string) => CheckpointPathState;
+  /** Folder for notes about unfinished writes. */
+  readonly unfinished: string | undefined;
+};
+
+/**
+ * Restores every path from the state it was found in to its recorded state. Never writes through a symbolic link, and
+ * never leaves a partial file. Yields to the event loop between paths, so a path that changed meanwhile is left alone,
+ * and an abort leaves the rest for a later attempt.
+ */
+export async function restoreFiles(
+  plan: readonly PendingRestore[],
+  { store, captureState, unfinished }: RestoreDeps,
+  signal: AbortSignal,
+): Promise<RestoreResult> {
   const restored: string[] = [];
   const removed: string[] = [];
   const problems: string[] = [];
   const failed = new Set<string>();
-  const entries = [...plan];
   const openedFolders = new Map<string, number>();
+  const context: RestoreContext = { store, unfinished, opened: openedFolders };
+  const yieldIfDue = createEventLoopYielder();
+  let skipped = 0;
+
   const attempt = (path: string, action: () => void, completed: string[]) => {
     try {
       action();
@@ -58,207 +64,68 @@ export function restoreFiles(
       if (getErrnoCode(thrown) !== undefined) failed.add(path);
     }
   };
+  const change = async ({ path, before }: PendingRestore, action: () => void, completed: string[]) => {
+    await yieldIfDue();
+    if (signal.aborted) {
+      skipped += 1;
+      failed.add(path);
+    } else if (isChangedMeanwhile(path, before, captureState)) {
+      problems.push(`${path}: another program changed it during this undo, so it is left unchanged.`);
+      failed.add(path);
+    } else attempt(path, action, completed);
+  };
 
-  for (const [path, state] of entries) {
-    if (state.kind === 'not-kept') problems.push(`${path}: its content was not stored (${state.why}).`);
+  for (const { path, after } of plan) {
+    if (after.kind === 'not-kept') problems.push(`${path}: its content was not stored (${after.why}).`);
   }
+  const sorted = plan.toSorted(deepestFirst);
   // Deepest first, so that folders are empty when they are removed.
-  for (const [path, state] of entries.toSorted(deepestFirst)) {
-    if (state.kind === 'absent') attempt(path, () => remove(path, openedFolders), removed);
+  for (const item of sorted) {
+    if (item.after.kind === 'absent') await change(item, () => removePath(item.path, openedFolders), removed);
   }
   // Outermost first, so that folders exist before their contents.
-  for (const [path, state] of entries.toSorted(deepestFirst).toReversed()) {
-    if (state.kind === 'absent' || state.kind === 'not-kept') continue;
-    attempt(path, () => restorePath(path, state, { store, opened: openedFolders, unfinished }), restored);
+  for (const item of sorted.toReversed()) {
+    const { path, after } = item;
+    if (after.kind === 'absent' || after.kind === 'not-kept') continue;
+    await change(item, () => restorePath(path, after, context), restored);
   }
   // Folder modes last: a read-only folder would have prevented the writes above.
   for (const [path, mode] of openedFolders)
     if (lstat(path) !== undefined) attempt(path, () => chmodSync(encodeFsPath(path), mode), []);
-  for (const [path, state] of entries.toSorted(deepestFirst)) {
-    if (state.kind === 'folder' && isRealPath(path))
-      attempt(path, () => assertAccessSet(restoreAccess(path, state)), []);
+  for (const { path, after } of sorted) {
+    if (after.kind === 'folder' && !failed.has(path)) attempt(path, () => restoreFolderAccess(path, after), []);
   }
-  // A folder cannot be removed before the files in it are.
-  const isFailed = (path: string) => [...failed].some((other) => other === path || other.startsWith(`${path}${sep}`));
-  return { restored, removed, problems, failed: entries.map(([path]) => path).filter(isFailed) };
+  if (skipped > 0) problems.unshift(`Stopped: ${formatCount(skipped, 'path')} of ${plan.length} not reached.`);
+  const failedOrAbove = addParents(failed);
+  return {
+    restored,
+    removed,
+    problems,
+    failed: plan.map(({ path }) => path).filter((path) => failedOrAbove.has(path)),
+  };
 }
 
-const deepestFirst = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]) =>
-  depth(b) - depth(a) || (a < b ? -1 : 1);
+/** Tells whether a file is no longer in the state it was found in; hard links change with each other. */
+function isChangedMeanwhile(
+  path: string,
+  found: CheckpointPathState,
+  captureState: RestoreDeps['captureState'],
+): boolean {
+  if (found.kind !== 'file' && found.kind !== 'absent' && found.kind !== 'link') return false;
+  if (found.kind === 'file' && (lstat(path)?.nlink ?? 1) > 1) return false;
+  // The restore refuses this path with a reason of its own.
+  if (isBelowSymlink(dirname(path))) return false;
+  return !isSameFileState(captureState(path), found);
+}
+
+/** Adds the folders above each path: a folder cannot be removed before the files in it are. */
+function addParents(paths: ReadonlySet<string>): ReadonlySet<string> {
+  const all = new Set<string>();
+  for (const path of paths) {
+    for (let at = path; !all.has(at); at = dirname(at)) all.add(at);
+  }
+  return all;
+}
+
+const deepestFirst = ({ path: a }: RewoundPath, { path: b }: RewoundPath) => depth(b) - depth(a) || (a < b ? -1 : 1);
 const depth = (path: string) => path.split(sep).length;
-
-function remove(path: string, openedFolders: Map<string, number>): void {
-  const current = lstat(path);
-  if (current === undefined) return;
-  assertNotLinked(dirname(path));
-  makeWritable(dirname(path), openedFolders);
-  if (current.isDirectory()) removeEmpty(path);
-  else unlinkSync(encodeFsPath(path));
-}
-
-function removeEmpty(folder: string): void {
-  if (readdirSync(encodeFsPath(folder)).length > 0) throw new Error('it still holds files that were never recorded.');
-  rmdirSync(encodeFsPath(folder));
-}
-
-type RestoreContext = {
-  readonly store: ContentStore;
-  readonly opened: Map<string, number>;
-  readonly unfinished: string | undefined;
-};
-
-function restorePath(
-  path: string,
-  state: StoredState,
-  { store, opened: openedFolders, unfinished }: RestoreContext,
-): void {
-  const parent = dirname(path);
-  if (lstat(parent) === undefined) mkdirSync(encodeFsPath(parent), { recursive: true });
-  assertNotLinked(parent);
-  makeWritable(parent, openedFolders);
-  const current = lstat(path);
-  switch (state.kind) {
-    case 'folder':
-      if (current?.isDirectory() === true) return;
-      if (current !== undefined) unlinkSync(encodeFsPath(path));
-      mkdirSync(encodeFsPath(path));
-      chmodSync(encodeFsPath(path), state.mode | 0o700);
-      return;
-    case 'pipe':
-      if (current?.isFIFO() !== true) makePipe(path, current);
-      assertAccessSet(restoreAccess(path, state));
-      return;
-    case 'link':
-      clearTarget(path, current);
-      symlinkSync(encodeFsPath(state.target), encodeFsPath(path));
-      return;
-    default: {
-      const bytes = store.read(state.hash);
-      if (bytes === undefined) throw new Error('its stored content is gone.');
-      clearTarget(path, current);
-      assertAccessSet(writeFile(path, bytes, state, unfinished));
-    }
-  }
-}
-
-function makePipe(path: string, current: ReturnType<typeof lstat>): void {
-  clearTarget(path, current);
-  if (current?.isFile() === true) unlinkSync(encodeFsPath(path));
-  const { status } = spawnSync('mkfifo', ['--', path]);
-  if (status !== 0) throw new Error('the system could not create a named pipe there.');
-}
-
-function assertNotLinked(folder: string): void {
-  if (!isRealPath(folder)) throw new Error('its folder is a link now, and files behind links are not changed.');
-}
-
-/** Tells whether the path of an existing folder goes through a symbolic link. */
-export function isBelowSymlink(folder: string): boolean {
-  return lstat(folder) !== undefined && !isRealPath(folder);
-}
-
-function isRealPath(folder: string): boolean {
-  try {
-    return decodeFileName(realpathSync(encodeFsPath(folder), { encoding: 'buffer' })) === folder;
-  } catch {
-    return false;
-  }
-}
-
-/** Removes a link or an empty folder from a path; a folder with files may hold unrecorded ones. */
-function clearTarget(path: string, current: ReturnType<typeof lstat>): void {
-  if (current?.isDirectory() === true) removeEmpty(path);
-  else if (current?.isSymbolicLink() === true) unlinkSync(encodeFsPath(path));
-}
-
-/** Writes a file atomically, or in place if it has hard links or another owner. */
-function writeFile(
-  path: string,
-  bytes: Uint8Array,
-  access: FileAccessMetadata,
-  unfinished: string | undefined,
-): readonly string[] {
-  const current = lstat(path);
-  if (current?.isFile() === true && (current.nlink > 1 || current.uid !== process.geteuid?.())) {
-    writeInPlace(unfinished, path, bytes);
-    return restoreAccess(path, access);
-  }
-  const draft = join(dirname(path), `.${randomBytes(9).toString('hex')}.tmp`);
-  const clearNote = recordTemporaryFile(unfinished, draft);
-  const file = openSync(encodeFsPath(draft), constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
-  try {
-    writeFileSync(file, bytes);
-    if (current?.isFile() === true && access.owner === undefined) {
-      fchownSync(file, current.uid, current.gid);
-      copyExtendedAttributes(path, draft);
-    }
-    const refused = restoreAccess(draft, access);
-    renameSync(encodeFsPath(draft), encodeFsPath(path));
-    return refused;
-  } catch (thrown) {
-    rmSync(encodeFsPath(draft), { force: true });
-    throw thrown;
-  } finally {
-    closeSync(file);
-    clearNote();
-  }
-}
-
-function assertAccessSet(refused: readonly string[]): void {
-  if (refused.length > 0) throw new Error(`it is restored, but the system refused to set ${refused.join(' and ')}.`);
-}
-
-/** Makes a read-only folder writable and notes its mode, which is restored at the end. */
-function makeWritable(folder: string, openedFolders: Map<string, number>): void {
-  const { mode } = lstatSync(encodeFsPath(folder));
-  if ((mode & 0o300) === 0o300 || openedFolders.has(folder)) return;
-  openedFolders.set(folder, mode & 0o7777);
-  chmodSync(encodeFsPath(folder), (mode & 0o7777) | 0o700);
-}
-
-function lstat(path: string) {
-  try {
-    return lstatSync(encodeFsPath(path));
-  } catch {
-    return undefined;
-  }
-}
-
-const ACL_ATTRIBUTE = 'system.posix_acl_access';
-const GROUP_BITS = 0o070;
-const SET_ID_BITS = 0o6000;
-
-/**
- * Restores the recorded owner, extended attributes and mode of a path. Returns what the system refused to set; the mode
- * is then narrowed so that access is never wider than it was.
- */
-function restoreAccess(path: string, { mode, owner, attributes = {} }: FileAccessMetadata): readonly string[] {
-  if (owner === undefined) {
-    chmodSync(encodeFsPath(path), mode);
-    return [];
-  }
-  const hasOwner = setOwner(path, owner);
-  // After the owner, because chown drops capabilities, and before the mode.
-  const refused = setExtendedAttributes(
-    path,
-    new Map(Object.entries(attributes).map(([name, value]) => [name, Buffer.from(value, 'base64')])),
-  );
-  // With an ACL the group bits are its mask; without the ACL they would grant that much to the group itself.
-  const safeMode = refused.includes(ACL_ATTRIBUTE) ? mode & ~GROUP_BITS : mode;
-  chmodSync(encodeFsPath(path), hasOwner ? safeMode : safeMode & ~SET_ID_BITS);
-  return [...(hasOwner ? [] : [`its owner ${owner}`]), ...refused.map((name) => `its attribute ${name}`)];
-}
-
-function setOwner(path: string, owner: string): boolean {
-  const diskFile = encodeFsPath(path);
-  const now = lstatSync(diskFile);
-  if (`${now.uid}:${now.gid}` === owner) return true;
-  const [uid = now.uid, gid = now.gid] = owner.split(':').map(Number);
-  try {
-    lchownSync(diskFile, uid, gid);
-    return true;
-  } catch {
-    // Only root may change the owner of a file.
-    return false;
-  }
-}

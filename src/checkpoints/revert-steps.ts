@@ -1,23 +1,26 @@
 import { dirname } from 'node:path';
 import type { CheckpointPathState, RewoundPath } from '../contracts/session.ts';
 import { formatPath } from '../lib/files/non-utf8-paths.ts';
+import { createEventLoopYielder } from '../lib/promises.ts';
 import { mergeLinesThreeWay } from '../lib/text/diff.ts';
 import type { CheckpointStep } from './checkpoint-history.ts';
 import { type CheckpointContentCopier, isMergeableText } from './content-copier.ts';
 import type { ContentStore, createContentStore } from './content-store.ts';
-import { isBelowSymlink, type RestoreResult, restoreFiles } from './restore-files.ts';
+import { type PendingRestore, type RestoreResult, restoreFiles } from './restore-files.ts';
+import { isBelowSymlink } from './restore-path.ts';
 import { isSameFileAccess, isSameFileState, type WorkspaceSnapshotTaker } from './workspace-snapshot.ts';
 
 /** The state each path must get, and one message per path that is left alone because others changed it too. */
 type RevertPlan = {
-  readonly plan: ReadonlyMap<string, CheckpointPathState>;
+  /** Paths that are not in the state they must get yet. */
+  readonly pending: readonly PendingRestore[];
   readonly problems: readonly string[];
   /** Paths whose current content could not be stored, for example on a full disk. */
   readonly failed: readonly string[];
 };
 
 type RevertDeps = {
-  readonly snapshots: Pick<WorkspaceSnapshotTaker, 'captureState' | 'isInState'>;
+  readonly snapshots: Pick<WorkspaceSnapshotTaker, 'captureState'>;
   readonly store: ReturnType<typeof createContentStore>;
   readonly keeper: CheckpointContentCopier;
   /** Folder for notes about unfinished writes. */
@@ -29,11 +32,12 @@ export async function revertSteps(
   steps: ReadonlyMap<string, readonly CheckpointStep[]>,
   deps: RevertDeps,
   begin: (replaced: readonly RewoundPath[]) => Promise<void>,
+  signal: AbortSignal,
 ): Promise<RestoreResult> {
-  const { plan, problems, failed } = planRevert(steps, deps);
-  const pending = [...plan].filter(([path, state]) => !deps.snapshots.isInState(path, state));
-  await begin(pending.map(([path, after]) => ({ path, before: deps.snapshots.captureState(path), after })));
-  const result = restoreFiles(new Map(pending), deps.store, deps.unfinished);
+  const { pending, problems, failed } = await planRevert(steps, deps);
+  await begin(pending);
+  const { captureState } = deps.snapshots;
+  const result = await restoreFiles(pending, { ...deps, captureState }, signal);
   return {
     restored: result.restored.map(formatPath),
     removed: result.removed.map(formatPath),
@@ -42,19 +46,20 @@ export async function revertSteps(
   };
 }
 
-/** A path that a revert would change, with the bytes it would get; `undefined` if it is no file afterwards. */
-export type RevertPreview = { readonly path: string; readonly bytes: Uint8Array | undefined };
+/** A path that a revert would change; `readBytes` returns what it would get, `undefined` if it is no file then. */
+export type RevertPreview = { readonly path: string; readonly readBytes: () => Uint8Array | undefined };
 
 /** Returns the paths that a revert would change; changes nothing. */
-export function previewRevert(
+export async function previewRevert(
   steps: ReadonlyMap<string, readonly CheckpointStep[]>,
   deps: RevertDeps,
-): readonly RevertPreview[] {
-  return [...planRevert(steps, deps).plan]
-    .filter(([path, state]) => state.kind !== 'not-kept' && !deps.snapshots.isInState(path, state))
-    .map(([path, state]) => ({
+): Promise<readonly RevertPreview[]> {
+  const { pending } = await planRevert(steps, deps);
+  return pending
+    .filter(({ after }) => after.kind !== 'not-kept')
+    .map(({ path, after }) => ({
       path: formatPath(path),
-      bytes: state.kind === 'file' ? deps.store.read(state.hash) : undefined,
+      readBytes: () => (after.kind === 'file' ? deps.store.read(after.hash) : undefined),
     }));
 }
 
@@ -64,18 +69,19 @@ type FileState = Extract<CheckpointPathState, { kind: 'file' }>;
  * Reverts steps, newest first, and only them: later changes by others to other lines of a file are merged in, and a
  * path whose own change cannot be separated from theirs is left alone.
  */
-function planRevert(
+async function planRevert(
   steps: ReadonlyMap<string, readonly CheckpointStep[]>,
   { snapshots, store, keeper }: RevertDeps,
-): RevertPlan {
-  const plan = new Map<string, CheckpointPathState>();
+): Promise<RevertPlan> {
+  const pending: PendingRestore[] = [];
   const problems: string[] = [];
   const failed: string[] = [];
+  const yieldIfDue = createEventLoopYielder();
   for (const [path, pathSteps] of steps) {
-    // Behind a link, the path would show a file in another place.
-    const current: CheckpointPathState = isBelowSymlink(dirname(path))
-      ? { kind: 'absent' }
-      : snapshots.captureState(path);
+    await yieldIfDue();
+    const found = snapshots.captureState(path);
+    // Behind a link, the path shows a file in another place; the restore refuses to touch it.
+    const current: CheckpointPathState = isBelowSymlink(dirname(path)) ? { kind: 'absent' } : found;
     const stored = keeper.keepState(current);
     if (stored !== current) {
       problems.push(`${path}: its current content could not be stored, so it is left unchanged.`);
@@ -87,9 +93,9 @@ function planRevert(
       stored,
     );
     if (target === undefined) problems.push(`${path}: ${explainConflict(pathSteps, store)}`);
-    else plan.set(path, target);
+    else if (!isSameFileState(found, target)) pending.push({ path, before: current, after: target });
   }
-  return { plan, problems, failed };
+  return { pending, problems, failed };
 }
 
 function explainConflict(steps: readonly CheckpointStep[], store: RevertDeps['store']): string {

@@ -4,6 +4,7 @@ import { getErrorMessage } from '../lib/errors.ts';
 import { MOUNT_NOT_ANSWERING } from '../lib/files/mount-health.ts';
 import { formatPath } from '../lib/files/non-utf8-paths.ts';
 import { resolveRealPath } from '../lib/files/read-or-default.ts';
+import { createEventLoopYielder } from '../lib/promises.ts';
 import type { CheckpointLedger, DetectedFileChange } from './checkpoint-ledger.ts';
 import {
   isSameFileState,
@@ -68,7 +69,9 @@ export function createShellFileChangeDetector(deps: ShellFileChangeDetectorDeps)
     const after = await deps.snapshots.take(deps.roots());
     const isByCommand = createChangeFilter(writes, deps.readOtherWrites());
     const until = deps.ledger.nextOrder();
+    const yieldIfDue = createEventLoopYielder();
     for (const change of listChanges(before, after, deps.snapshots.captureState).filter(isByCommand)) {
+      await yieldIfDue();
       await deps.ledger.recordChange({ ...change, order, until });
     }
   }

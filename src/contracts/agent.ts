@@ -79,8 +79,14 @@ export type Agent = {
   replaceMessages(messages: readonly Message[]): void;
   /** Withdraws an unanswered message: it is no longer sent, shown or restored by a resume. */
   withdraw(id: string): Promise<void>;
-  /** Runs exclusive work between two queries: no query can start meanwhile, and `abort` cancels it. */
-  runExclusive<Answer>(busy: AgentStatus, work: (signal: AbortSignal) => Promise<Answer>): Promise<Answer>;
+  /**
+   * Runs exclusive work between two queries: no query can start meanwhile, and `abort` cancels it. The work may replace
+   * the messages.
+   */
+  runExclusive<Answer>(
+    busy: AgentStatus,
+    work: (signal: AbortSignal, replaceMessages: (messages: readonly Message[]) => void) => Promise<Answer>,
+  ): Promise<Answer>;
   /** Adds a message without asking the model (shell lines, notes). During a query it joins when the query ends. */
   append(message: Message): Promise<void>;
   setQueueMode(queue: 'next' | 'after', mode: QueueMode): void;

@@ -212,6 +212,7 @@ export type AgentStatus =
   | 'running_tools'
   | 'waiting_for_answer'
   | 'compacting'
+  | 'restoring'
   | 'stopping';
 
 /** A message that waits for delivery, with the queue it waits in. */

@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import {
   appendFile,
   chmod,
@@ -565,4 +566,63 @@ test('a second scan reads only what changed', async () => {
   expect(await size()).toBe(first + 'more\n'.length);
   await checkpoints.close();
   await expect(size()).rejects.toThrow('ENOENT');
+});
+
+/** Many files changed by one command, and the file that is restored last. */
+async function changeManyFiles() {
+  await shell('for i in $(seq 1000 1999); do echo old > f$i; done', root, base);
+  const before = await picture(root);
+  const checkpoints = open();
+  await checkpoints.addPrompt('m', 'all');
+  await run(checkpoints, 'for i in $(seq 1000 1999); do echo new > f$i; done');
+  return { before, checkpoints, last: join(root, 'f1000') };
+}
+
+/** Opens the checkpoints again; `act` runs with the first turn of the event loop after a restore has begun. */
+function openActing(act: () => void) {
+  return open({
+    append: async (entry) => {
+      entries.push(JSON.parse(JSON.stringify(entry)));
+      if (entry.step === 'undoing') setImmediate(act);
+    },
+  });
+}
+
+test('an undo of many files can be stopped, and the next one restores the rest', async () => {
+  const { before } = await changeManyFiles();
+  const abort = new AbortController();
+  const checkpoints = openActing(() => abort.abort());
+  const done = await checkpoints.restore(await newest(checkpoints), undefined, abort.signal);
+  const { restored = [], failed = [], problems } = done ?? {};
+  expect(failed.length).toBeGreaterThan(0);
+  expect(restored.length + failed.length).toBe(1000);
+  expect(problems).toEqual([`Stopped: ${failed.length} paths of 1000 not reached.`]);
+  expect(await picture(root)).not.toEqual(before);
+  const rest = await checkpoints.restore(await newest(checkpoints));
+  expect(rest).toMatchObject({ problems: [], failed: [], restored: { length: failed.length } });
+  expect(await picture(root)).toEqual(before);
+  await checkpoints.redo();
+  await checkpoints.redo();
+  expect(new Set(Object.values(await picture(root)).map((file) => file.split(' ')[1]))).toEqual(new Set(['bmV3Cg==']));
+});
+
+test('a file that another program changes during an undo is left alone, and merged by the next one', async () => {
+  const { last } = await changeManyFiles();
+  const checkpoints = openActing(() => writeFileSync(last, 'old\n'));
+  const id = await newest(checkpoints);
+  const done = await checkpoints.restore(id);
+  expect(done?.failed).toEqual([last]);
+  expect(done?.problems).toEqual([`${last}: another program changed it during this undo, so it is left unchanged.`]);
+  expect(await checkpoints.restore(id)).toMatchObject({ restored: [], problems: [], failed: [] });
+});
+
+test('a change that a tool makes during an undo waits for its end', async () => {
+  const { last } = await changeManyFiles();
+  const changed = Promise.withResolvers<void>();
+  const checkpoints = openActing(() => {
+    checkpoints.beforeChange(last, Buffer.from('tool')).then(changed.resolve, changed.reject);
+  });
+  await checkpoints.restore(await newest(checkpoints));
+  await changed.promise;
+  expect(entries.slice(-3).map(({ step }) => step)).toEqual(['undoing', 'undone', 'change']);
 });

@@ -79,7 +79,7 @@ function describeRewind(outcome: RewindOutcome, cwd: string) {
     ...(restored.length === 0 ? [] : [formatList('Restored:', restored.map(formatPath))]),
     ...(removed.length === 0 ? [] : [formatList('Removed:', removed.map(formatPath))]),
     ...(problems.length === 0 ? [] : [formatList('Not restored:', problems)]),
-    ...(canRetry ? ['Remove the cause, then run the same command again: it restores the rest.'] : []),
+    ...(canRetry ? ['Run the same command again to restore the rest.'] : []),
   ];
   const first = prompt.split('\n', 1)[0] ?? '';
   const summary = problems.length === 0 ? 'Files restored' : 'Some files could not be restored';
@@ -87,8 +87,11 @@ function describeRewind(outcome: RewindOutcome, cwd: string) {
   return createMarkdownOutcome([`${summary}${target}`, ...lists].join('\n\n'));
 }
 
+const MAX_LISTED = 100;
+
 function formatList(title: string, items: readonly string[]): string {
-  return [title, '', ...items.map((item) => `- ${item}`)].join('\n');
+  const more = items.length > MAX_LISTED ? [`- … and ${items.length - MAX_LISTED} more`] : [];
+  return [title, '', ...items.slice(0, MAX_LISTED).map((item) => `- ${item}`), ...more].join('\n');
 }
 
 function createExportPanel({ agent, core }: ConversationParts) {

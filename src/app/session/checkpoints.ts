@@ -7,6 +7,7 @@ import type { Agent } from '../../contracts/agent.ts';
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { CheckpointInfo, RewindOutcome } from '../../contracts/frontend/conversation.ts';
 import type { HostControlPort } from '../../contracts/frontend/host-capabilities.ts';
+import type { Message } from '../../contracts/message.ts';
 import type { CallContext, PreparedCall, Tool, ToolOutcome } from '../../contracts/tool.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import { omitUndefined } from '../../lib/json.ts';
@@ -147,7 +148,7 @@ function createPromptListener(checkpoints: Checkpoints): SessionCheckpoints['onE
 }
 
 type RewindDeps = {
-  readonly agent: Pick<Agent, 'state' | 'replaceMessages'>;
+  readonly agent: Pick<Agent, 'state' | 'runExclusive'>;
   readonly transcript: SessionTranscript;
   readonly checkpoints: SessionCheckpoints | undefined;
   /** Forgets which file contents the model has seen, because the messages may be gone. */
@@ -165,39 +166,45 @@ export function createRewind({ agent, transcript, checkpoints, forget, onLinesCh
   const list = async (): Promise<readonly CheckpointInfo[]> => (await checkpoints?.list()) ?? [];
 
   async function rewind(id: string, what: 'conversation' | 'files' | 'both'): Promise<RewindOutcome> {
-    if (checkpoints === undefined || transcript.path === undefined) {
+    const { path } = transcript;
+    if (checkpoints === undefined || path === undefined)
       return { ok: false, why: 'This session is not saved, so it has no checkpoints.' };
-    }
-    if (agent.state().status !== 'idle') return { ok: false, why: 'A reply is in progress. Stop it first, or wait.' };
-    const point = (await list()).find((checkpoint) => checkpoint.id === id);
-    if (point === undefined) return { ok: false, why: 'There is no such checkpoint.' };
-    const changes = what === 'conversation' ? undefined : await checkpoints.previewRestore(id);
-    const lines = changes === undefined ? undefined : await countChangedLines(changes);
-    const restoredFiles = what === 'conversation' ? undefined : await checkpoints.restore(id);
-    if (lines !== undefined) {
-      // Lines that the restore adds to the files had been removed, and the other way round.
-      takenBack = { added: -lines.deletions, removed: -lines.insertions };
-      onLinesChanged(takenBack);
-    }
-    const { restored = [], removed = [], problems = [], failed = [] } = restoredFiles ?? {};
-    const canRetry = failed.length > 0;
-    // A rewound prompt is no checkpoint any more, so its files could not be restored later.
-    if (what !== 'files' && !canRetry && !isTypedCall(point.messageId))
-      await rewindConversation(point, transcript.path);
-    return { ok: true, restored, removed, problems, canRetry, prompt: point.prompt };
+    if (agent.state().status !== 'idle') return AGENT_BUSY;
+    return agent.runExclusive('restoring', async (signal, replaceMessages): Promise<RewindOutcome> => {
+      const point = (await list()).find((checkpoint) => checkpoint.id === id);
+      if (point === undefined) return { ok: false, why: 'There is no such checkpoint.' };
+      const files = what === 'conversation' ? undefined : await restoreFiles(checkpoints, id, signal);
+      const { restored = [], removed = [], problems = [], failed = [] } = files ?? {};
+      const canRetry = failed.length > 0;
+      // A rewound prompt is no checkpoint any more, so its files could not be restored later.
+      if (what !== 'files' && !canRetry && !isTypedCall(point.messageId))
+        replaceMessages(await rewindConversation(point, path));
+      return { ok: true, restored, removed, problems, canRetry, prompt: point.prompt };
+    });
   }
 
-  async function rewindConversation({ id, messageId }: CheckpointInfo, path: string): Promise<void> {
+  async function restoreFiles(from: SessionCheckpoints, id: string, signal: AbortSignal) {
+    const changes = await countChangedLines((await from.previewRestore(id)) ?? []);
+    const done = await from.restore(id, undefined, signal);
+    const changed = new Set([...(done?.restored ?? []), ...(done?.removed ?? [])]);
+    const lines = sumChangedLines(changes.filter(({ path }) => changed.has(path)));
+    // Lines that the restore adds to the files had been removed, and the other way round.
+    takenBack = { added: -lines.deletions, removed: -lines.insertions };
+    onLinesChanged(takenBack);
+    return done;
+  }
+
+  /** Records the rewind, and returns the messages that remain. */
+  async function rewindConversation({ id, messageId }: CheckpointInfo, path: string): Promise<readonly Message[]> {
     await transcript.append({ type: 'system', subtype: 'rewind', data: { messageId } });
     await checkpoints?.recordRewind(id);
     await transcript.sync();
-    // Read back from the file, so that memory holds what a resume would restore.
-    const messages =
-      transcript.countPending() === 0
-        ? rebuildSession((await readSessionForResume(path)).records).messages
-        : truncateBeforeMessage(messageId, [agent.state().messages]);
-    if (messages !== undefined) agent.replaceMessages(messages);
     forget('The conversation was rewound to an earlier prompt.');
+    const { messages } = agent.state();
+    // Read back from the file, so that memory holds what a resume would restore.
+    return transcript.countPending() === 0
+      ? rebuildSession((await readSessionForResume(path)).records).messages
+      : (truncateBeforeMessage(messageId, [messages]) ?? messages);
   }
 
   /** Undoes the file changes of the newest prompt that changed files. */
@@ -208,8 +215,8 @@ export function createRewind({ agent, transcript, checkpoints, forget, onLinesCh
 
   /** Reverts the last undo or rewind of files, if nothing has changed since. */
   async function redo(): Promise<RewindOutcome> {
-    if (agent.state().status !== 'idle') return { ok: false, why: 'A reply is in progress. Stop it first, or wait.' };
-    const done = await checkpoints?.redo();
+    if (agent.state().status !== 'idle') return AGENT_BUSY;
+    const done = await agent.runExclusive('restoring', async (signal) => checkpoints?.redo(signal));
     if (done === undefined) return { ok: false, why: 'There is nothing to redo.' };
     if (takenBack !== undefined) onLinesChanged({ added: -takenBack.added, removed: -takenBack.removed });
     takenBack = undefined;
@@ -220,6 +227,8 @@ export function createRewind({ agent, transcript, checkpoints, forget, onLinesCh
   return { listCheckpoints: list, rewind, undo, redo };
 }
 
+const AGENT_BUSY: RewindOutcome = { ok: false, why: 'A reply is in progress. Stop it first, or wait.' };
+
 /** Computes the files and lines that a rewind to a message would change on disk. */
 export async function previewRewind(
   checkpoints: Pick<SessionCheckpoints, 'list' | 'previewRestore'> | undefined,
@@ -228,20 +237,25 @@ export async function previewRewind(
   const point = (await checkpoints?.list())?.find((checkpoint) => checkpoint.messageId === messageId);
   const changes = point === undefined ? undefined : await checkpoints?.previewRestore(point.id);
   if (changes === undefined) return { ok: false, why: 'There is no checkpoint for that message.' };
-  return { ok: true, files: changes.map(({ path }) => path), ...(await countChangedLines(changes)) };
+  return { ok: true, files: changes.map(({ path }) => path), ...sumChangedLines(await countChangedLines(changes)) };
 }
 
-async function countChangedLines(changes: readonly RevertPreview[]) {
+type ChangedFileLines = { readonly path: string; readonly insertions: number; readonly deletions: number };
+
+async function countChangedLines(changes: readonly RevertPreview[]): Promise<readonly ChangedFileLines[]> {
   // Loaded on demand: the diff module is not needed at the start.
   const { computeDiffHunks } = await import('../../lib/text/diff.ts');
-  let insertions = 0;
-  let deletions = 0;
-  for (const { path, bytes } of changes) {
+  const counted: ChangedFileLines[] = [];
+  for (const { path, readBytes } of changes) {
     const current = await readFile(path, 'utf8').catch(() => '');
-    const restored = bytes === undefined ? '' : new TextDecoder().decode(bytes);
-    const lines = computeDiffHunks(current, restored).flatMap((hunk) => hunk.lines);
-    insertions += lines.filter((line) => line.startsWith('+')).length;
-    deletions += lines.filter((line) => line.startsWith('-')).length;
+    const lines = computeDiffHunks(current, new TextDecoder().decode(readBytes())).flatMap((hunk) => hunk.lines);
+    const count = (sign: string) => lines.filter((line) => line.startsWith(sign)).length;
+    counted.push({ path, insertions: count('+'), deletions: count('-') });
   }
-  return { insertions, deletions };
+  return counted;
+}
+
+function sumChangedLines(files: readonly ChangedFileLines[]) {
+  const sum = (key: 'insertions' | 'deletions') => files.reduce((total, file) => total + file[key], 0);
+  return { insertions: sum('insertions'), deletions: sum('deletions') };
 }

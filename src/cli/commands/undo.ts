@@ -83,7 +83,7 @@ function printOutcome(outcome: UndoOutcome, io: ProcessIo): number {
   for (const path of outcome.restored) io.stdout.write(`restored ${formatPath(path)}\n`);
   for (const path of outcome.removed) io.stdout.write(`removed ${formatPath(path)}\n`);
   for (const problem of outcome.problems) io.stderr.write(`${sanitize(problem, 'line')}\n`);
-  if (outcome.canRetry) io.stderr.write('Remove the cause, then run the same command again: it restores the rest.\n');
+  if (outcome.canRetry) io.stderr.write('Run the same command again to restore the rest.\n');
   const prompt = truncateEnd(sanitize(outcome.prompt, 'line'), 70);
   const isComplete = outcome.problems.length === 0;
   const summary = isComplete ? 'Restored the files from before' : 'Not all files could be restored from before';

@@ -80,6 +80,7 @@ export async function applyPickerChoice(purpose: PickerPurpose, id: string, host
   }
 }
 
+const MAX_SHOWN_PROBLEMS = 100;
 const RESTORE_TARGETS = ['both', 'conversation', 'files'] as const;
 
 /** Lists what can be restored; files only if the checkpoint contains some. */
@@ -110,8 +111,10 @@ async function restore(choice: string, { conversation, updateView }: UiEffectHos
     `${canRetry ? 'Not completely rewound' : 'Rewound'} to before: ${outcome.prompt.split('\n', 1)[0] ?? ''}`,
     ...(files === 0 ? [] : [formatCount(files, 'file')]),
   ];
-  const problems = (outcome.problems ?? []).map((problem) => `\nNot restored: ${problem}`).join('');
-  const hint = canRetry ? '\nRemove the cause, then rewind again: it restores the rest.' : '';
+  const { problems: all = [] } = outcome;
+  const more = all.length > MAX_SHOWN_PROBLEMS ? `\n… and ${all.length - MAX_SHOWN_PROBLEMS} more` : '';
+  const problems = [...all.slice(0, MAX_SHOWN_PROBLEMS).map((problem) => `\nNot restored: ${problem}`), more].join('');
+  const hint = canRetry ? '\nRewind again to restore the rest.' : '';
   updateView((view) => {
     const level = problems === '' ? 'info' : 'warn';
     const facts = refreshStatusLineFacts(view.facts, conversation);

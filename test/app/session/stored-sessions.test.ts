@@ -89,6 +89,25 @@ test('a rewind restores the conversation, the files or both, and later messages 
   expect(await replayAll(project)).toMatchObject({ different: [] });
 });
 
+test('a rewind is work of its own: prompts wait for it, and an abort stops it between files', async () => {
+  const conversation = await open({ turns: [write('one'), says('done'), says('later')] });
+  const { agent } = conversation;
+  await agent.prompt('make it');
+  const [point] = await conversation.checkpoints();
+  let interrupt = () => agent.abort();
+  agent.subscribe((event) => {
+    if (event.type === 'status' && event.status === 'restoring') interrupt();
+  });
+  expect(await conversation.rewind(point?.id ?? '', 'both')).toMatchObject({ ok: true, canRetry: true, removed: [] });
+  expect(agent.state()).toMatchObject({ status: 'idle', messages: { length: 4 } });
+  interrupt = () => void agent.followUp('instead');
+  expect(await conversation.rewind(point?.id ?? '', 'both')).toMatchObject({ ok: true, canRetry: false });
+  await agent.waitForIdle();
+  expect(Object.keys(await picture(project.dir))).toEqual(['a.txt']);
+  expect(JSON.stringify(server.requests().at(-1)?.body.messages)).not.toContain('make it');
+  expect(agent.state().messages.map(({ role }) => role)).toEqual(['user', 'assistant']);
+});
+
 test('/undo and a resume share the same checkpoints', async () => {
   const conversation = await open({ turns: [write('one'), says('done'), says('only words')] });
   await conversation.agent.prompt('make it');

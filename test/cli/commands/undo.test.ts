@@ -124,7 +124,7 @@ test('files are undone one after the other, and redone in reverse', async () => 
   expect(await files()).toEqual({ ...SECOND, a: 'one' });
 });
 
-const RETRY = 'run the same command again';
+const RETRY = 'Run the same command again';
 const hasProgram = (...argv: readonly string[]) => spawnSync(argv[0] ?? '', argv.slice(1)).status === 0;
 /** Only root may do this, on few file systems. */
 const canLock = hasProgram('sh', '-c', 'f=$(mktemp) && chattr +i "$f" && chattr -i "$f"');

@@ -237,6 +237,8 @@ function describeStatus(activity: LiveActivity, { nowMs, glyphs }: RenderContext
       return `running ${turnTime}`;
     case 'compacting':
       return `compacting ${turnTime}`;
+    case 'restoring':
+      return `restoring files ${turnTime}`;
     case 'stopping':
       return 'stopping…';
     default:
