@@ -15,6 +15,7 @@ import { addSampleProject } from '../model/providers/demo/sample-project.ts';
 import { explainMissingModel } from '../model/registry/explain-missing-model.ts';
 import { openModelRegistry } from '../model/registry/model-registry.ts';
 import { readProviderConfigs } from '../model/registry/provider-settings.ts';
+import { withMergedDeltas } from '../model/stream/merge-deltas.ts';
 import { createUsageMeter } from '../model/usage-meter.ts';
 import { isReadingGitSafe } from '../permissions/git-safety.ts';
 import { resolveInitialMode, restorePermissionMode } from '../permissions/initial-mode.ts';
@@ -60,9 +61,7 @@ export async function openCore(runOptions: CliRunOptions, started: RegisteredRun
     void bus.emit({ type: 'notice', level: 'info', topic: 'model', text: `${setting}: ${output}` });
   const stored = { ...session.stored, keys, onSignIn };
   const chosen = openModelRegistry(options, settings.current(), environment, settings.limits, stored);
-  const model = chosen.ok
-    ? { ...chosen, port: applyToolAliases(await applyRecording(chosen.port, environment, cwd), options.toolAliases) }
-    : chosen;
+  const model = chosen.ok ? { ...chosen, port: await wrapModelPort(chosen.port, options, environment, cwd) } : chosen;
   if (!model.ok) {
     const read = readProviderConfigs(settings.current(), environment, keys);
     return problem === undefined ? explainMissingModel(model, read.ok ? read.providers : {}) : { ok: false, problem };
@@ -93,6 +92,20 @@ export async function openCore(runOptions: CliRunOptions, started: RegisteredRun
     newId: randomUUID,
   };
   return { ok: true, core, opened: session };
+}
+
+/** A screen draws ten frames a second; a delta is shown with the frame after it. */
+const SHOWN_DELTA_INTERVAL_MS = 50;
+
+/** Wraps the model port of a run: recorded replies if the environment asks for it, tool aliases, merged deltas. */
+async function wrapModelPort(
+  port: ModelPort,
+  { toolAliases, frontend }: CliRunOptions,
+  environment: Environment,
+  cwd: string,
+): Promise<ModelPort> {
+  const aliased = applyToolAliases(await applyRecording(port, environment, cwd), toolAliases);
+  return frontend === 'screen' ? withMergedDeltas(aliased, SHOWN_DELTA_INTERVAL_MS) : aliased;
 }
 
 /** Records the replies of the model, or replays recorded ones, if the environment asks for it. */

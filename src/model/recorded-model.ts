@@ -7,6 +7,7 @@ import type { ModelEvent, ModelPort } from '../contracts/model.ts';
 import { ignoreMissingFile } from '../lib/errors.ts';
 import { createReplayPort, type Exchange, withRecord } from './record-replay.ts';
 import { isRetryable } from './stream/error-response.ts';
+import { mergeDelta } from './stream/merge-deltas.ts';
 
 /** The folders that differ between machines. A recording contains their names in place of their paths. */
 export type MachineFolders = { readonly workspace: string; readonly ouroHome: string; readonly home: string };
@@ -84,13 +85,9 @@ function mergeDeltas(events: readonly ModelEvent[]): readonly ModelEvent[] {
   for (const event of events) {
     const last = merged.at(-1);
     if (event.type === 'raw') continue;
-    if (event.type === 'input_delta' && last?.type === 'input_delta' && last.index === event.index)
-      merged.splice(-1, 1, { ...last, json: last.json + event.json });
-    else if (event.type === 'text_delta' && last?.type === 'text_delta' && last.index === event.index)
-      merged.splice(-1, 1, { ...last, text: last.text + event.text });
-    else if (event.type === 'thinking_delta' && last?.type === 'thinking_delta' && last.index === event.index)
-      merged.splice(-1, 1, { ...last, text: last.text + event.text });
-    else merged.push(event);
+    const joined = mergeDelta(last, event);
+    if (joined === undefined) merged.push(event);
+    else merged.splice(-1, 1, joined);
   }
   return merged;
 }

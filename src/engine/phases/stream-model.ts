@@ -110,7 +110,7 @@ async function* streamReply(
 /** Calls that may wait for others to end. An abort has to answer each of them, so the rest of the reply waits. */
 const MAX_PENDING_CALLS = 200;
 
-/** Creates a reader of arrivals: with many pending calls the model waits, after an abort it is dropped. */
+/** Creates a reader of arrivals: with many pending calls the model waits, after an abort all but its text is dropped. */
 function createArrivalReader(
   channel: AsyncQueue<StreamArrival>,
   calls: Pick<ToolScheduler, 'countPending'>,
@@ -122,15 +122,16 @@ function createArrivalReader(
     for (;;) {
       const waited = mustWait() ? undefined : held.poll();
       const arrival = waited ?? channel.poll() ?? (await channel.next());
-      const isDropped = signal.aborted && arrival.from === 'model' && isContent(arrival.event);
+      const isDropped = signal.aborted && arrival.from === 'model' && isDroppedAfterAbort(arrival.event);
       if (arrival.from === 'calls' || (!isDropped && !mustWait())) return arrival;
       if (!isDropped) held.push(arrival);
     }
   };
 }
 
-function isContent(event: ModelEvent): boolean {
-  return 'index' in event || event.type === 'raw';
+/** Text that was received before an abort is kept. */
+function isDroppedAfterAbort(event: ModelEvent): boolean {
+  return ('index' in event && event.type !== 'text_delta') || event.type === 'raw';
 }
 
 function startCalls(calls: ToolScheduler, before: StreamingReplyState, which: 'parsed' | 'all'): StreamingReplyState {
