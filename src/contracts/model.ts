@@ -84,6 +84,8 @@ export type ModelFailure = {
   readonly looksWhole?: true;
   /** Position of the refused content in the request, if the provider named it. */
   readonly refusedAt?: RefusedPosition;
+  /** For `invalid` and `not_found`: no model API wrote the reply, but for example a proxy. */
+  readonly isForeign?: true;
 };
 
 /** A position in a request: a tool, or a message with blocks (absent: all) and a part of a result, as indices. */

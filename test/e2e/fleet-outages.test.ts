@@ -1,7 +1,7 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { type ApiTurn, calls, htmlError, reset, says, status, toolUse } from '../support/api/reply.ts';
+import { type ApiTurn, calls, htmlError, plainError, reset, says, status, toolUse } from '../support/api/reply.ts';
 import { startApiServer } from '../support/api/server.ts';
 import { fileWritingModel, isAfterCall, projectWithRepos, TESTED_STORES, writePolicy } from '../support/fleet.ts';
 import { fleetBench } from '../support/fleet-bench.ts';
@@ -18,6 +18,10 @@ const OUTAGES: readonly (readonly [string, ApiTurn, string])[] = [
   ['an empty balance', status(400, 'Your credit balance is too low.'), 'the credit is used up (400)'],
   ['a key that is refused', status(400, 'API key not valid.'), 'the API key was rejected (400)'],
   ['a rate limit', status(429, undefined, { 'retry-after': '7200' }), 'the quota is used up (429)'],
+  ['a web page instead of an address', htmlError(404), 'is no model API (404)'],
+  ['a plain refusal', plainError(400), 'is no model API (400)'],
+  ['an empty refusal', plainError(400, ''), 'is no model API (400)'],
+  ['a misdirected request', status(421), 'the provider has an outage (421)'],
   ['a login page of the network', htmlError(200), 'answered with a web page'],
   ['a connection that breaks off', reset(), 'closed the connection'],
   ['a server without TLS', says('It is done.'), 'TLS handshake'],
@@ -83,6 +87,28 @@ describe.each(TESTED_STORES)('an outage on %s', (kind) => {
     expect(await state('out')).toMatchObject({
       tasks: [{ state: 'waiting', tries: 0, reason: expect.stringContaining(reason) }],
     });
+  });
+
+  test('of a model that does not exist pauses the batch with its reason and costs no attempt', async () => {
+    on.project = await projectWithRepos(['one', 'two', 'three']);
+    await writePolicy(on.project);
+    let isUnknown = true;
+    const unknown = status(404, 'model: claude-sonnet-5-5');
+    on.server = await startApiServer({ turns: (request) => (isUnknown ? unknown : fileWritingModel(request)) });
+    const args = ['write it', '--name', 'odd', '--over', 'repos/*', '--attempts', '1', '-j', '1', ...MODEL];
+    const stopped = await on.run(...args);
+    const reason = 'The API has no such model or address (404): model: claude-sonnet-5-5.';
+    expect(stopped.code).toBe(4);
+    expect(stopped.stderr).toContain(`: ${reason} Check the model name and the base URL. Then continue`);
+    expect(on.server.requests()).toHaveLength(1);
+    expect(await state('odd')).toMatchObject({
+      state: 'paused',
+      waits: [{ kind: 'returned', tasks: 1, words: expect.stringContaining(reason) }],
+      tasks: [0, 0, 0].map((tries) => ({ state: 'waiting', tries })),
+    });
+    isUnknown = false;
+    await on.run('resume', 'odd');
+    expect(await on.run(...args)).toMatchObject({ code: 0 });
   });
 
   test('of the connection makes one machine wait, is reported, and costs no attempt', async () => {

@@ -128,6 +128,7 @@ function createVerdict(terminal: Terminal, text: string): JsonObject {
         errors: [message],
         ...(terminal.failure === undefined ? {} : { api_error_kind: terminal.failure.kind }),
         ...(terminal.failure?.status === undefined ? {} : { api_error_status: terminal.failure.status }),
+        ...(terminal.failure?.isForeign === true ? { api_error_foreign: true } : {}),
         ...(retryAfterMs === undefined ? {} : { retry_after_ms: Math.round(retryAfterMs) }),
       };
     }

@@ -11,7 +11,8 @@ export function applyBatchControlCommand(sql: SqlDatabase, batch: string, order:
     const { limits } = parseFleetBatchRow(found);
     switch (order.command) {
       case 'pause':
-        return setState(tx, batch, 'paused');
+        await tx.query("UPDATE fleet_batches SET state = 'paused' WHERE id = ? AND state = 'open'", batch);
+        return 0;
       case 'resume':
         return resumeBatch(tx, batch);
       case 'cancel':
@@ -25,18 +26,18 @@ export function applyBatchControlCommand(sql: SqlDatabase, batch: string, order:
   });
 }
 
-async function setState(tx: SqlTransaction, batch: string, state: 'open' | 'paused' | 'cancelled'): Promise<number> {
+async function setState(tx: SqlTransaction, batch: string, state: 'open' | 'cancelled'): Promise<void> {
   await tx.query('UPDATE fleet_batches SET state = ? WHERE id = ?', state, batch);
-  return 0;
 }
 
-/** Resumes a batch after a pause or a cancel, and its paused lanes too. */
+/** Resumes a batch after a pause or a cancel, with its paused lanes and the tasks that wait for a retry. */
 async function resumeBatch(tx: SqlTransaction, batch: string): Promise<number> {
   await setState(tx, batch, 'open');
   await tx.query(
     'UPDATE fleet_lanes SET until_ms = 0 WHERE name IN (SELECT lane FROM fleet_tasks WHERE batch = ?)',
     batch,
   );
+  await tx.query("UPDATE fleet_tasks SET due_ms = 0 WHERE batch = ? AND state = 'waiting'", batch);
   return restartTasks(tx, batch, await listTasks(tx, batch, ['cancelled']));
 }
 

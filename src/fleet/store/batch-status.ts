@@ -50,9 +50,11 @@ async function computeStatus(tx: SqlTransaction, batch: FleetBatchRow): Promise<
     reserved,
     expected: median === undefined ? undefined : median * (counts.waiting + counts.running + counts.held),
     waits:
-      counts.waiting === 0 || batch.state !== 'open'
+      counts.waiting === 0 || batch.state === 'cancelled'
         ? []
-        : await findWaitReasons(tx, batch, { spent, reserved, runningAttempts }),
+        : batch.state === 'paused'
+          ? await listReturnReasons(tx, batch.id)
+          : await findWaitReasons(tx, batch, { spent, reserved, runningAttempts }),
   };
 }
 

@@ -23,6 +23,8 @@ export type ChildRunResultLine = {
   readonly structured: JsonValue | undefined;
   readonly failureKind: FailureKind | undefined;
   readonly apiStatus: number | undefined;
+  /** No model API wrote the error, but for example a proxy. */
+  readonly isForeign: boolean;
   readonly retryAfterMs: number | undefined;
   readonly turns: number;
   readonly denials: number;
@@ -66,6 +68,7 @@ const result = z.object({
   structured_output: z.json().optional(),
   api_error_kind: z.enum(MODEL_FAILURE_KINDS).optional().catch(undefined),
   api_error_status: z.number().optional(),
+  api_error_foreign: z.boolean().optional(),
   retry_after_ms: z.number().optional(),
   num_turns: z.number(),
   total_cost_usd: z.number(),
@@ -107,6 +110,7 @@ function convertResult(data: z.infer<typeof result>): ChildRunResultLine {
     structured: data.structured_output,
     failureKind: data.api_error_kind,
     apiStatus: data.api_error_status,
+    isForeign: data.api_error_foreign === true,
     retryAfterMs: data.retry_after_ms,
     turns: data.num_turns,
     denials: data.permission_denials.length,

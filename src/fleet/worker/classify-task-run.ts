@@ -1,4 +1,4 @@
-import type { TaskAttemptEnd } from '../../contracts/fleet.ts';
+import type { TaskAttemptEnd, TaskClaim } from '../../contracts/fleet.ts';
 import type { FailureKind } from '../../contracts/model.ts';
 import { formatMoney, formatOneLine } from '../../lib/text/format.ts';
 import { redactSecrets } from '../../lib/text/redact-secrets.ts';
@@ -12,7 +12,9 @@ export type TaskRunVerdict =
   /** No quota or no valid key: the lane is paused and the task returns to the queue. */
   | { readonly kind: 'lane-paused'; readonly pauseMs: number; readonly message: string }
   /** The provider has an outage: the lane is paused, longer each time, and the task returns to the queue. */
-  | { readonly kind: 'outage'; readonly message: string }
+  | { readonly kind: 'outage'; readonly message: string; readonly cause: 'provider' | 'foreign-reply' }
+  /** The provider has no such model: the batch is paused until the user has corrected it. */
+  | { readonly kind: 'batch-paused'; readonly message: string }
   /** This machine cannot serve the lane: it has no key for it, or no connection. Other machines may. */
   | { readonly kind: 'lane-skipped'; readonly reason: SkippedRateLimitLane }
   /** Not caused by the task: this machine cannot run tasks. */
@@ -29,6 +31,7 @@ const OUTAGES: readonly (FailureKind | undefined)[] = ['server', 'overloaded'];
 /** No answer came, or it broke off or stalled. */
 const CONNECTION_FAILURES: readonly (FailureKind | undefined)[] = ['network', 'stalled', 'cut'];
 const FIRST_ERROR_STATUS = 400;
+const FOREIGN_REPLY = 'what answers at the address of the provider is no model API';
 
 export function classifyTaskRun({ progress, code, stderr }: ChildRunResult, budget: number): TaskRunVerdict {
   const { end } = progress;
@@ -40,9 +43,14 @@ export function classifyTaskRun({ progress, code, stderr }: ChildRunResult, budg
   const pauseReason = failureKind === undefined ? undefined : PAUSE_REASONS[failureKind];
   if (pauseReason !== undefined)
     return { kind: 'lane-paused', pauseMs: end.retryAfterMs ?? DEFAULT_PAUSE_MS, message: `${pauseReason}${status}` };
-  // Without a terminal reason the conversation did not start: the model is not available on this machine.
-  if (end.terminalReason === undefined) return { kind: 'lane-skipped', reason: { why: 'no-key', message } };
-  if (OUTAGES.includes(failureKind)) return { kind: 'outage', message: `the provider has an outage${status}` };
+  // The conversation did not start, or no request was sent: the model is not available on this machine.
+  if (end.terminalReason === undefined || (failureKind === 'not_found' && apiStatus === undefined))
+    return { kind: 'lane-skipped', reason: { why: 'no-key', message } };
+  if (OUTAGES.includes(failureKind))
+    return { kind: 'outage', message: `the provider has an outage${status}`, cause: 'provider' };
+  if (end.isForeign)
+    return { kind: 'outage', message: `${FOREIGN_REPLY}${status}: ${message}`, cause: 'foreign-reply' };
+  if (failureKind === 'not_found') return { kind: 'batch-paused', message };
   // No server was reached, for example because of its certificate, or another one: the login page of a network.
   const isOtherServer = failureKind === 'invalid' && (apiStatus === undefined || apiStatus < FIRST_ERROR_STATUS);
   if (CONNECTION_FAILURES.includes(failureKind) || isOtherServer)
@@ -50,7 +58,8 @@ export function classifyTaskRun({ progress, code, stderr }: ChildRunResult, budg
   if (end.subtype === 'error_max_budget_usd')
     return createFailure(`its limit of ${formatMoney(budget / 1e6)} was reached`, 'never');
   if (end.subtype === 'error_max_turns') return createFailure('its limit of turns was reached', 'never');
-  return createFailure(message, 'if-attempts-left');
+  // The next attempt would continue the same conversation, which the model declines again.
+  return createFailure(message, failureKind === 'refused' ? 'never' : 'if-attempts-left');
 }
 
 /** Classifies a run without a result line by its exit code. */
@@ -77,8 +86,37 @@ const FIRST_PAUSE_MS = 30_000;
 const MAX_PAUSE_MS = 600_000;
 
 /** Returns the pause after a number of failures in a row, doubling from half a minute to ten minutes. */
-export const getLaneOutagePause = (failures: number): number =>
-  Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (failures - 1));
+const getLaneOutagePause = (failures: number): number => Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (failures - 1));
+
+/** Counts the outages of lanes, and recognizes a task that alone gets replies that no model API wrote. */
+export function createOutageCounter() {
+  /** Outages in a row, by lane. */
+  const outages = new Map<string, number>();
+  const suspects = new Map<string, { readonly lane: string; readonly hasLaneAnswered: boolean }>();
+  return {
+    /** Counts an outage. Returns how long to pause the lane; `undefined` if the task itself is the cause. */
+    count(
+      { lane, batch, key }: Pick<TaskClaim, 'lane' | 'batch' | 'key'>,
+      { cause }: Extract<TaskRunVerdict, { kind: 'outage' }>,
+    ): number | undefined {
+      const id = `${batch} ${key}`;
+      if (cause === 'foreign-reply') {
+        // A filter between here and the provider may refuse what this task sends.
+        if (suspects.get(id)?.hasLaneAnswered === true) return undefined;
+        suspects.set(id, { lane, hasLaneAnswered: false });
+      }
+      const count = (outages.get(lane) ?? 0) + 1;
+      outages.set(lane, count);
+      return getLaneOutagePause(count);
+    },
+    /** Ends the outage of a lane, because one of its tasks has run. */
+    clear(lane: string): void {
+      outages.delete(lane);
+      for (const [id, suspect] of suspects)
+        if (suspect.lane === lane) suspects.set(id, { lane, hasLaneAnswered: true });
+    },
+  };
+}
 
 /** Creates the lanes that this machine skips, each for a time that doubles until one of its tasks has run. */
 export function createSkippedRateLimitLanes(now: () => number = () => performance.now()) {

@@ -34,8 +34,8 @@ export type TaskRunOutcome = {
   readonly ending: TaskAttemptEnd;
   readonly lastHeartbeat: AttemptHeartbeat;
   readonly files: TaskFiles;
-  /** Set if the lane must pause or this machine cannot run tasks. */
-  readonly problem?: Extract<TaskRunVerdict, { kind: 'lane-paused' | 'outage' | 'lane-skipped' | 'machine-failed' }>;
+  /** Set if the lane or the batch must pause, or this machine cannot run tasks. */
+  readonly problem?: Exclude<TaskRunVerdict, { kind: 'answered' | 'ended' }>;
 };
 
 /** Runs an attempt of a task, from the checkout to its patch. Failures of the task are returned, not thrown. */

@@ -1,8 +1,9 @@
 import type { AttemptHeartbeat, TaskClaim } from '../../contracts/fleet.ts';
 import type { FleetStore } from '../../contracts/fleet-store.ts';
-import { StoreUnavailable } from '../store/database.ts';
+import { MAX_CLAIM_DELAY_MS, StoreUnavailable } from '../store/database.ts';
 import type { BatchTaskDeps } from './batch-task-deps.ts';
 import type { ProviderThrottle } from './child-output.ts';
+import type { createOutageCounter } from './classify-task-run.ts';
 import { deleteTaskWorkFolder, runBatchTask, type TaskRunOutcome } from './run-batch-task.ts';
 import type { TaskWorkListeners } from './run-task-until-verified.ts';
 import type { WorkerEvent } from './worker-events.ts';
@@ -15,8 +16,8 @@ export type TaskAttemptDeps = {
   /** Aborted when the worker stops. */
   readonly signal: AbortSignal;
   readonly createTaskDeps: (claim: TaskClaim) => BatchTaskDeps;
-  /** Counts an outage of a lane. Returns the time to pause it for. */
-  readonly countOutage: (lane: string) => number;
+  /** Counts an outage of a lane. Returns the time to pause it for; `undefined` if the task is the cause. */
+  readonly countOutage: ReturnType<typeof createOutageCounter>['count'];
   /** Called when the store is unavailable. */
   readonly onUnavailable: () => void;
   readonly onEvent: (event: WorkerEvent) => void;
@@ -53,16 +54,7 @@ export async function runTaskAttempt(claim: TaskClaim, deps: TaskAttemptDeps): P
       onThrottle: (throttle) => void limitLane(store, claim, throttle),
     };
     const ended = await runBatchTask(claim, taskDeps, listeners, stop.signal);
-    const end = hasTimedOut ? endByTimeout(ended) : ended;
-    const { problem } = end;
-    if (problem?.kind === 'lane-paused' || problem?.kind === 'outage') {
-      const pauseMs = problem.kind === 'outage' ? deps.countOutage(claim.lane) : problem.pauseMs;
-      const untilMs = (await retryWhileAway(() => store.getTime(), deps)) + pauseMs;
-      const kind = problem.kind === 'outage' ? 'outage' : 'rest';
-      const { lane } = claim;
-      deps.onEvent({ kind: 'paused', lane, pauseMs, reason: problem.message, scope: 'all machines' });
-      await retryWhileAway(() => store.pauseLane(claim.lane, { kind, untilMs, words: problem.message }), deps);
-    }
+    const end = await pauseForProblem(claim, hasTimedOut ? endByTimeout(ended) : ended, deps);
     const stored = await retryWhileAway(
       () => store.completeAttempt(claim, end.ending, end.lastHeartbeat, end.files),
       deps,
@@ -74,6 +66,28 @@ export async function runTaskAttempt(claim: TaskClaim, deps: TaskAttemptDeps): P
     clearTimeout(timeLimit);
     signal.removeEventListener('abort', onWorkerStop);
   }
+}
+
+/** Pauses the lane or the batch if its tasks would fail alike. Returns the end of the attempt. */
+async function pauseForProblem(claim: TaskClaim, end: TaskRunOutcome, deps: TaskAttemptDeps): Promise<TaskRunOutcome> {
+  const { store, onEvent } = deps;
+  const { problem } = end;
+  const { lane, batch } = claim;
+  if (problem?.kind === 'batch-paused') {
+    onEvent({ kind: 'batch-paused', batch, reason: problem.message });
+    await retryWhileAway(() => store.applyCommand(batch, { command: 'pause' }), deps);
+  }
+  if (problem?.kind !== 'lane-paused' && problem?.kind !== 'outage') return end;
+  const pauseMs = problem.kind === 'outage' ? deps.countOutage(claim, problem) : problem.pauseMs;
+  if (pauseMs === undefined)
+    return { ...end, ending: { kind: 'failed', reason: problem.message, again: 'if-attempts-left' } };
+  const untilMs = (await retryWhileAway(() => store.getTime(), deps)) + pauseMs;
+  const kind = problem.kind === 'outage' ? 'outage' : 'rest';
+  onEvent({ kind: 'paused', lane, pauseMs, reason: problem.message, scope: 'all machines' });
+  await retryWhileAway(() => store.pauseLane(lane, { kind, untilMs, words: problem.message }), deps);
+  if (problem.kind !== 'outage' || problem.cause !== 'foreign-reply' || end.ending.kind !== 'back') return end;
+  // Another task tries the lane first: whether it is answered tells a wrong address from a refused task.
+  return { ...end, ending: { ...end.ending, afterMs: MAX_CLAIM_DELAY_MS } };
 }
 
 /** Returns whether no later attempt will use the worktree. */

@@ -19,6 +19,8 @@ export type WorkerEvent =
       readonly reason: string;
       readonly scope: 'all machines' | 'this machine';
     }
+  /** A batch is paused until the user has corrected what its tasks ask for. */
+  | { readonly kind: 'batch-paused'; readonly batch: string; readonly reason: string }
   /** A run of a schedule was submitted. */
   | { readonly kind: 'submitted'; readonly schedule: string; readonly batch: string }
   /** The files of a deleted batch were deleted on this machine. */
@@ -39,6 +41,8 @@ export function formatWorkerEvent(event: WorkerEvent): string | undefined {
     case 'paused':
       if (event.scope === 'all machines') return undefined;
       return `${event.lane} is not available here, next try in ${Math.round(event.pauseMs / 1000)} s: ${event.reason}`;
+    case 'batch-paused':
+      return `Paused batch ${event.batch}: ${event.reason} Then continue with: ouro batch resume ${event.batch}`;
     case 'submitted':
       return `Schedule ${event.schedule} is due: submitted batch ${event.batch}.`;
     case 'deleted':

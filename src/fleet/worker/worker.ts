@@ -4,7 +4,7 @@ import type { FleetStore } from '../../contracts/fleet-store.ts';
 import { formatBytes } from '../../lib/text/format.ts';
 import { StoreUnavailable } from '../store/database.ts';
 import type { BatchTaskDeps } from './batch-task-deps.ts';
-import { createSkippedRateLimitLanes, getLaneOutagePause, type SkippedRateLimitLane } from './classify-task-run.ts';
+import { createOutageCounter, createSkippedRateLimitLanes, type SkippedRateLimitLane } from './classify-task-run.ts';
 import { createBatchFileCleaner } from './clean-up.ts';
 import type { TaskRunOutcome } from './run-batch-task.ts';
 import { runTaskAttempt } from './run-task-attempt.ts';
@@ -72,14 +72,7 @@ export async function runWorker(options: WorkerOptions): Promise<WorkerEnd> {
   const scheduler = createBatchScheduler(options);
   const cleaner = createBatchFileCleaner(options);
   const skipped = createSkippedRateLimitLanes();
-  /** Outages in a row, by lane. */
-  const outages = new Map<string, number>();
-
-  function countOutage(lane: string): number {
-    const count = (outages.get(lane) ?? 0) + 1;
-    outages.set(lane, count);
-    return getLaneOutagePause(count);
-  }
+  const outages = createOutageCounter();
 
   function handleEnd({ lane }: TaskClaim, { problem, ending }: TaskRunOutcome): void {
     if (problem?.kind === 'machine-failed') {
@@ -89,9 +82,9 @@ export async function runWorker(options: WorkerOptions): Promise<WorkerEnd> {
       const isNew = !skipped.list().has(lane);
       const pauseMs = skipped.skip(lane, problem.reason);
       if (isNew) onEvent({ kind: 'paused', lane, pauseMs, reason: problem.reason.message, scope: 'this machine' });
-    } else if (ending.kind !== 'back') {
+    } else if (ending.kind !== 'back' && problem === undefined) {
       machineFailures = 0;
-      outages.delete(lane);
+      outages.clear(lane);
       skipped.clear(lane);
     }
   }
@@ -100,7 +93,7 @@ export async function runWorker(options: WorkerOptions): Promise<WorkerEnd> {
     started += 1;
     const startedAt = performance.now();
     onEvent({ kind: 'claimed', claim });
-    const work = runTaskAttempt(claim, { ...options, countOutage, onUnavailable: reclaimer.postpone })
+    const work = runTaskAttempt(claim, { ...options, countOutage: outages.count, onUnavailable: reclaimer.postpone })
       .then((end) => {
         const durationMs = performance.now() - startedAt;
         onEvent({ kind: 'finished', claim, ending: end.ending, cost: end.lastHeartbeat.cost, durationMs });

@@ -56,3 +56,28 @@ function parseResetTime(text: string, nowMs: number): number | undefined {
   const date = Date.parse(trimmed);
   return Number.isNaN(date) ? undefined : Math.max(0, date - nowMs);
 }
+
+/** Parses Google's retry delay, which is in the body: `"retryDelay": "34s"`. */
+export function parseRetryDelay(body: string): number | undefined {
+  const seconds = /"retryDelay":\s*"(\d+(?:\.\d+)?)s"/.exec(body)?.[1];
+  return seconds === undefined ? undefined : acceptDelay(Number(seconds) * 1000);
+}
+
+/** Reads the delay of a `retry-after` header, in seconds, milliseconds or as a date. */
+export function readRetryAfter(header: ReadHeader): number | undefined {
+  const ms = Number(header('retry-after-ms') || Number.NaN);
+  if (ms >= 0) return acceptDelay(ms);
+  const retryAfter = header('retry-after')?.trim();
+  if (!retryAfter) return undefined;
+  const seconds = Number(retryAfter);
+  if (seconds >= 0) return acceptDelay(seconds * 1000);
+  return Number.isNaN(seconds) ? acceptDelay(Math.max(0, Date.parse(retryAfter) - Date.now())) : undefined;
+}
+
+/** No limit lasts longer than a month; a longer delay is a mistake. */
+const MAX_DELAY_MS = 31 * 24 * 3_600_000;
+
+/** Returns a delay in milliseconds unless it is a mistake. */
+export function acceptDelay(ms: number): number | undefined {
+  return ms <= MAX_DELAY_MS ? ms : undefined;
+}

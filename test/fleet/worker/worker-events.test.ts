@@ -42,6 +42,7 @@ const EVENTS: readonly WorkerEvent[] = [
   finished({ kind: 'back', reason: 'stopped', afterMs: 0 }),
   { kind: 'paused', lane: 'anthropic', pauseMs: 30_000, reason: 'outage', scope: 'all machines' },
   { kind: 'paused', lane: 'openai', pauseMs: 30_000, reason: 'no key', scope: 'this machine' },
+  { kind: 'batch-paused', batch: 'b1', reason: 'There is no such model.' },
   { kind: 'submitted', schedule: 'nightly', batch: 'nightly-1' },
   { kind: 'error', code: 'queue-unavailable', message: 'The queue is away.' },
 ];
@@ -54,6 +55,7 @@ test('records have the task, its batch, cost and duration', () => {
     { event: 'finished', ...fields, outcome: 'returned', costUsd: 0.25, durationMs: 1500, reason: 'stopped' },
     { event: 'paused', lane: 'anthropic', pauseMs: 30_000, reason: 'outage', scope: 'all machines' },
     { event: 'paused', lane: 'openai', pauseMs: 30_000, reason: 'no key', scope: 'this machine' },
+    { event: 'batch-paused', batch: 'b1', reason: 'There is no such model.' },
     { event: 'submitted', schedule: 'nightly', batch: 'nightly-1' },
     { event: 'error', code: 'queue-unavailable', message: 'The queue is away.' },
   ]);
@@ -62,6 +64,7 @@ test('records have the task, its batch, cost and duration', () => {
 test('the text log has events that the batch status does not show', () => {
   expect(EVENTS.map(formatWorkerEvent).filter((line) => line !== undefined)).toEqual([
     'openai is not available here, next try in 30 s: no key',
+    'Paused batch b1: There is no such model. Then continue with: ouro batch resume b1',
     'Schedule nightly is due: submitted batch nightly-1.',
     'The queue is away.',
   ]);

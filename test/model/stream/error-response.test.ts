@@ -29,6 +29,7 @@ describe('classifyResponse', () => {
     [403, apiError('permission_error'), 'auth'],
     [404, apiError('not_found_error', 'model: gpt'), 'not_found'],
     [408, '', 'server'],
+    [421, '', 'server'],
     [409, '', 'server'],
     [413, apiError('request_too_large'), 'too_long'],
     [429, apiError('rate_limit_error'), 'rate_limited'],
@@ -69,6 +70,19 @@ describe('classifyResponse', () => {
       }
     },
   );
+
+  test.each([
+    [400, 'Bad Request', true],
+    [400, '', true],
+    [404, '<html><title>Not Found</title></html>', true],
+    [405, 'Method Not Allowed', true],
+    [404, { error: { message: 'model "x" not found' } }, undefined],
+    [400, 'Failed to load image', undefined],
+    [400, 'the prompt exceeds n_ctx', undefined],
+    [502, '<html><title>Bad Gateway</title></html>', undefined],
+  ])('%i %j is foreign: %s', (status, body, isForeign) => {
+    expect(answer(status, body).isForeign).toBe(isForeign);
+  });
 
   test('the message inside an envelope is shown', () => {
     const metadata = { raw: '{"error":"tokenizer is missing"}', provider_name: 'p' };

@@ -143,6 +143,12 @@ export const htmlError = (code = 502): ApiTurn => ({
   contentType: 'text/html',
   body: '<html><body><h1>Bad Gateway</h1></body></html>',
 });
+export const plainError = (code: number, body = 'Bad Request'): ApiTurn => ({
+  kind: 'raw',
+  status: code,
+  contentType: 'text/plain',
+  body,
+});
 export const json = (body: object, code = 200): ApiTurn => ({
   kind: 'raw',
   status: code,
