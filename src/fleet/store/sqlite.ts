@@ -1,8 +1,9 @@
-import { chmodSync, existsSync, mkdirSync, statSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { chmodSync, constants, copyFileSync, existsSync, linkSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import { mkdir, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import { getErrorMessage } from '../../lib/errors.ts';
+import { getErrnoCode, getErrorMessage } from '../../lib/errors.ts';
 import {
   createSerialQueue,
   type SqlDatabase,
@@ -24,11 +25,9 @@ const MAX_PAUSE_MS = 20;
 
 /** Opens a SQLite database file, which several processes of one machine may use at once. @internal */
 export function openSqlite(file: string, clock: () => number = Date.now): SqlDatabase {
-  const isNew = !existsSync(file);
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  const isNew = createIfMissing(file);
   const database = openDatabase(file);
   try {
-    if (isNew) chmodSync(file, 0o600);
     database.exec('PRAGMA busy_timeout = 5000');
     database.exec('PRAGMA journal_mode = WAL');
     if (!isNew) checkDatabase(database, file);
@@ -74,6 +73,47 @@ export function openSqlite(file: string, clock: () => number = Date.now): SqlDat
       await runInTurn(async () => database.close());
     },
   };
+}
+
+/**
+ * Creates the file if there is none. It never appears empty, so an empty one has lost its batches: SQLite would take it
+ * for a new one.
+ */
+function createIfMissing(file: string): boolean {
+  if (existsSync(file)) {
+    const { size } = statSync(file);
+    if (size === 0) throw new StoreDamaged(file, 'it is empty');
+    return false;
+  }
+  // SQLite would write what is left of the old file into the new one. Another process creates the file before its log.
+  if (existsSync(`${file}-wal`) && !existsSync(file))
+    throw new StoreDamaged(file, `it is missing, but ${file}-wal is not`);
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  const draft = `${file}.${randomBytes(4).toString('hex')}.tmp`;
+  try {
+    const database = new DatabaseSync(draft);
+    try {
+      database.exec('PRAGMA journal_mode = WAL');
+    } finally {
+      database.close();
+    }
+    chmodSync(draft, 0o600);
+    publish(draft, file);
+  } catch (thrown) {
+    throw convertSqliteError(thrown, file);
+  } finally {
+    rmSync(draft, { force: true });
+  }
+  return true;
+}
+
+/** Gives a file its name, unless another process was faster. Some file systems have no hard links. */
+function publish(draft: string, file: string): void {
+  try {
+    linkSync(draft, file);
+  } catch (thrown) {
+    if (getErrnoCode(thrown) !== 'EEXIST') copyFileSync(draft, file, constants.COPYFILE_EXCL);
+  }
 }
 
 /** The check reads the whole file: of larger ones only the pages that are used are checked, by SQLite itself. */

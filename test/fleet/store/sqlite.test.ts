@@ -1,4 +1,4 @@
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
@@ -30,6 +30,7 @@ test.each([
     (bytes: Buffer) => Buffer.concat([bytes.subarray(0, 4096), Buffer.alloc(bytes.length - 4096, 7)]),
   ],
   ['was cut off', (bytes: Buffer) => bytes.subarray(0, 3 * 4096)],
+  ['is empty', () => Buffer.alloc(0)],
 ])('a queue file that %s is refused by name', async (_, damage) => {
   await using project = await createTempProject();
   const place = { kind: 'here', folder: project.dir } as const;
@@ -39,6 +40,26 @@ test.each([
   const file = join(project.dir, 'fleet.db');
   await writeFile(file, damage(await readFile(file)));
   await expect(openFleetStore(place)).rejects.toThrow(`The queue file ${file} is damaged`);
+});
+
+test('a queue file that is missing beside its log is refused by name, and the log is kept', async () => {
+  await using project = await createTempProject();
+  const file = join(project.dir, 'fleet.db');
+  await writeFile(`${file}-wal`, 'batches');
+  await expect(openFleetStore({ kind: 'here', folder: project.dir })).rejects.toThrow(
+    `The queue file ${file} is damaged: it is missing, but ${file}-wal is not`,
+  );
+  expect(await readFile(`${file}-wal`, 'utf8')).toBe('batches');
+});
+
+test('a queue file that several processes create at once is created once, and leaves no drafts', async () => {
+  await using project = await createTempProject();
+  const place = { kind: 'here', folder: project.dir } as const;
+  const stores = await Promise.all([1, 2, 3].map(() => openFleetStore(place)));
+  await stores[0]?.submit(stormBatch(), stormTasks(1, 0));
+  expect(await Promise.all(stores.map(async (store) => (await store.listBatches()).length))).toEqual([1, 1, 1]);
+  for (const store of stores) await store.close();
+  expect(await readdir(project.dir)).toEqual(['fleet.db']);
 });
 
 /** A store with two tasks, one of them done, after these statements. */
