@@ -60,7 +60,7 @@ async function editing(editorOptions: Partial<EditorOptions> = {}, options: Part
 const lastRequest = (api: ApiServer): string => JSON.stringify(api.requests().at(-1)?.body);
 const at = (line: number, character = 0) => ({ line, character });
 
-test('a diff that is saved unchanged allows the edit, and its tab is closed', async () => {
+test.concurrent('a diff that is saved unchanged allows the edit, and its tab is closed', async () => {
   await using run = await editing();
   const { editor, conversation } = run;
   const ended = conversation.agent.prompt('go');
@@ -80,7 +80,7 @@ test('a diff that is saved unchanged allows the edit, and its tab is closed', as
   expect(editor.callsOf('close_tab')).toEqual([{ tab_name: input?.tab_name }]);
 });
 
-test('a diff that was changed in the editor is written as it was saved there', async () => {
+test.concurrent('a diff that was changed in the editor is written as it was saved there', async () => {
   await using run = await editing();
   const ended = run.conversation.agent.prompt('go');
   await run.editor.until(() => run.editor.openDiffs().length === 1);
@@ -89,7 +89,7 @@ test('a diff that was changed in the editor is written as it was saved there', a
   expect(await run.project.read('a.txt')).toBe('one\nдва\nthree\nfour\n');
 });
 
-test('a refused diff refuses the edit', async () => {
+test.concurrent('a refused diff refuses the edit', async () => {
   await using run = await editing();
   const ended = run.conversation.agent.prompt('go');
   await run.editor.until(() => run.editor.openDiffs().length === 1);
@@ -99,7 +99,7 @@ test('a refused diff refuses the edit', async () => {
   expect(lastRequest(run.api)).toMatch(/The user refused this call/);
 });
 
-test('an answer on the screen closes the diff; what the editor says afterwards changes nothing', async () => {
+test.concurrent('an answer on the screen closes the diff; what the editor says afterwards changes nothing', async () => {
   await using run = await editing();
   const ended = run.conversation.agent.prompt('go');
   await run.editor.until(() => run.editor.openDiffs().length === 1);
@@ -111,7 +111,7 @@ test('an answer on the screen closes the diff; what the editor says afterwards c
   expect(await run.project.read('a.txt')).toBe('one\nzwei\nthree\n');
 });
 
-test('an editor that goes away while its diff is open leaves the question on the screen', async () => {
+test.concurrent('an editor that goes away while its diff is open leaves the question on the screen', async () => {
   await using run = await editing();
   const ended = run.conversation.agent.prompt('go');
   await run.editor.until(() => run.editor.openDiffs().length === 1);
@@ -122,7 +122,7 @@ test('an editor that goes away while its diff is open leaves the question on the
   expect(await run.project.read('a.txt')).toBe('one\nzwei\nthree\n');
 });
 
-test('the selection goes along with a prompt once, as data, until it changes or is dropped', async () => {
+test.concurrent('the selection goes along with a prompt once, as data, until it changes or is dropped', async () => {
   await using run = await editing();
   const { editor, conversation, seen } = run;
   const select = (text: string) =>
@@ -150,7 +150,7 @@ test('the selection goes along with a prompt once, as data, until it changes or 
   expect(lastRequest(run.api)).not.toContain('unsent words');
 });
 
-test('what the model may not read unasked does not come along: no selection, no diagnostics', async () => {
+test.concurrent('what the model may not read unasked does not come along: no selection, no diagnostics', async () => {
   await using run = await editing();
   const { editor, conversation, seen } = run;
   editor.setDiagnostics(join(run.project.dir, '.env'), []);
@@ -169,7 +169,7 @@ test('what the model may not read unasked does not come along: no selection, no 
   expect(JSON.stringify(run.api.requests().map(({ body }) => body))).not.toContain('SECRET');
 });
 
-test('a buffer that is no file, such as a diff, is not named', async () => {
+test.concurrent('a buffer that is no file, such as a diff, is not named', async () => {
   await using run = await editing();
   run.editor.notify('selection_changed', { text: '', filePath: `${run.file} (ouro 12ab) (proposed)` });
   run.editor.notify('at_mentioned', { filePath: run.file });
@@ -177,7 +177,7 @@ test('a buffer that is no file, such as a diff, is not named', async () => {
   expect(run.seen.toSorted()).toEqual(['', '@a.txt']);
 });
 
-test('a mention of the editor is written as one in the prompt, relative to the folder', async () => {
+test.concurrent('a mention of the editor is written as one in the prompt, relative to the folder', async () => {
   await using run = await editing();
   run.editor.notify('at_mentioned', { filePath: join(run.project.dir, 'my file.txt'), lineStart: 1, lineEnd: 1 });
   run.editor.notify('at_mentioned', { filePath: '/elsewhere/b.ts', lineStart: 0, lineEnd: 4 });
@@ -186,7 +186,7 @@ test('a mention of the editor is written as one in the prompt, relative to the f
   expect(run.seen).toEqual(['@"my file.txt#L2"', '@/elsewhere/b.ts#L1-5', '@src/c.ts']);
 });
 
-test('errors that an edit causes are told with the next request, those before are not', async () => {
+test.concurrent('errors that an edit causes are told with the next request, those before are not', async () => {
   await using run = await editing({}, { permissionMode: 'acceptEdits' });
   run.editor.setDiagnostics(run.file, ['an old error']);
   const asked = run.editor.until(() => run.editor.callsOf('getDiagnostics').length === 2);
@@ -199,7 +199,7 @@ test('errors that an edit causes are told with the next request, those before ar
   expect(sent).not.toContain('an old error');
 });
 
-test('an edit of a file with unsaved changes asks, also where edits run without asking', async () => {
+test.concurrent('an edit of a file with unsaved changes asks, also where edits run without asking', async () => {
   await using run = await editing({}, { permissionMode: 'acceptEdits' });
   run.editor.unsaved.add(run.file);
   const ended = run.conversation.agent.prompt('go');
@@ -210,7 +210,7 @@ test('an edit of a file with unsaved changes asks, also where edits run without 
   expect(await run.project.read('a.txt')).toBe(BEFORE);
 });
 
-test('/ide lists the editors and unused lock files, connects, opens files and disconnects', async () => {
+test.concurrent('/ide lists the editors and unused lock files, connects, opens files and disconnects', async () => {
   await using run = await editing();
   await using other = await startEditor(run.project.home, { folders: ['/nowhere'], name: 'Other' });
   await using _dead = await startEditor(run.project.home, { folders: [run.project.dir], pid: 2 ** 22 + 1 });
@@ -227,7 +227,7 @@ test('/ide lists the editors and unused lock files, connects, opens files and di
   expect(await run.command('ide connect 1')).toContain('No editor listens on port 1');
 });
 
-test('with --ide the first prompt waits for the editor', async () => {
+test.concurrent('with --ide the first prompt waits for the editor', async () => {
   await using project = await createTempProject();
   await using api = await startApiServer({ turns: () => says('Yes.') });
   const { conversation, close } = await composed(project, api.url, { frontend: 'print', ide: 'wait' });

@@ -9,6 +9,7 @@ import { calls, says, toolUse } from '../support/api/reply.ts';
 import { startApiServer } from '../support/api/server.ts';
 import { composed } from '../support/composed.ts';
 import { longTest } from '../support/long-test.ts';
+import { someOf } from '../support/runs.ts';
 import { createTestSandbox, NO_SANDBOX } from '../support/sandbox.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
@@ -77,10 +78,16 @@ describe.skipIf(NO_SANDBOX !== undefined)(
       expect(told[0]).toContain('can request the path with sandbox_write');
     });
 
-    test.each([
-      ['here for any command', (request: PermissionRequest) => request.suggestions.map(({ rule }) => rule), [1, 0, 0]],
-      ['for this program alone', (request: PermissionRequest) => request.ofPrograms?.rules ?? [], [1, 0, 1]],
-    ] as const)('a yes is kept %s, and asked about no more', async (_, rulesOf, expected) => {
+    test.each(
+      someOf([
+        [
+          'here for any command',
+          (request: PermissionRequest) => request.suggestions.map(({ rule }) => rule),
+          [1, 0, 0],
+        ],
+        ['for this program alone', (request: PermissionRequest) => request.ofPrograms?.rules ?? [], [1, 0, 1]],
+      ] as const),
+    )('a yes is kept %s, and asked about no more', async (_, rulesOf, expected) => {
       await using project = await createTempProject();
       const questions: number[] = [];
       for (const command of ['make all', 'cd . && make more', 'cmake all']) {

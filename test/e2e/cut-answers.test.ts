@@ -76,7 +76,7 @@ test('ESC keeps the partial answer on screen, in the transcript, in the next req
   expect(await replayAll(project)).toMatchObject({ different: [] });
 });
 
-test('a host that interrupts receives the partial answer, marked as cut off', async () => {
+longTest('a host that interrupts receives the partial answer, marked as cut off', async () => {
   server = await startApiServer({ turns: [stays(thinking('hm'))] });
   const running = startOuro(project, ['-p', 'how many?', '--output-format', 'stream-json', '--verbose'], server.url);
   await expect.poll(openAnswer).toContain(WORDS);

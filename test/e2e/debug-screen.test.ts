@@ -2,6 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { says } from '../support/api/reply.ts';
+import { longTest } from '../support/long-test.ts';
 import { createTempProject } from '../support/temp-project.ts';
 import { openOuro } from '../support/terminal/open-ouro.ts';
 import { createScreen } from '../support/terminal/terminal-screen.ts';
@@ -39,7 +40,7 @@ test('OURO_DEBUG_SCREEN records input, output and resizes, and the recording giv
   replayed.dispose();
 });
 
-test('a recording that cannot be written is reported, and ouro starts without it', async () => {
+longTest('a recording that cannot be written is reported, and ouro starts without it', async () => {
   await using ouro = await openOuro(() => says('Yes.'), { env: { OURO_DEBUG_SCREEN: '/nowhere/screen.cast' } });
   const lines = ouro.terminal.logicalLines().join('\n');
   expect(lines).toContain('The screen cannot be recorded to /nowhere/screen.cast');

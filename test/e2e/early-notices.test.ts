@@ -49,7 +49,7 @@ test('notices during startup are on stderr of a print run', async () => {
   expect([stdout, stderr]).toEqual(['Seen.\n', expect.stringMatching(SAID)]);
 });
 
-test('a host receives it as a line', async () => {
+longTest('a host receives it as a line', async () => {
   const message = { type: 'user', message: { role: 'user', content: 'and now?' }, parent_tool_use_id: null };
   const [stdout] = await print(['-c', ...HOST_FLAGS], `${JSON.stringify(message)}\n`);
   const lines = stdout

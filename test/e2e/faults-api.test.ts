@@ -64,9 +64,10 @@ type Prompt = {
 /** One prompt after the other, in one conversation: every history is sent again with the next. */
 const PROMPTS: readonly Prompt[] = [
   {
-    what: '500, 502 with a web page, 503, 529, 408, a reset and no headers are tried again',
-    turns: [status(500), htmlError(502), status(503), overloaded(), status(408), reset(), hang(), fine],
+    what: '500, 502 with a web page, 503, 529, 408 and a reset are tried again',
+    turns: [status(500), htmlError(502), status(503), overloaded(), status(408), reset(), fine],
   },
+  { what: 'a request without an answer is tried again', turns: [hang(), fine] },
   { what: 'a reply is cut short, at any point', turns: [...MOMENTS.map((at) => half(disconnectAt(at))), fine] },
   { what: 'a body ends too early, at any point', turns: [...MOMENTS.map((at) => half(endBodyAt(at))), fine] },
   {

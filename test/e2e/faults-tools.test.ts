@@ -250,7 +250,7 @@ describe('a file that cannot be written keeps its old content', () => {
     });
   });
 
-  test.runIf(ownMounts).each(
+  test.runIf(isWholeRun && ownMounts).each(
     someOf<[string, string, string, number]>([
       [
         'full',

@@ -3,6 +3,7 @@ import { says } from '../support/api/reply.ts';
 import { startApiServer } from '../support/api/server.ts';
 import { fileWritingModel, projectWithRepos, TESTED_STORES, writePolicy } from '../support/fleet.ts';
 import { fleetBench } from '../support/fleet-bench.ts';
+import { longTest } from '../support/long-test.ts';
 
 describe.each(TESTED_STORES)('an edited task file on %s', (kind) => {
   const on = fleetBench(kind);
@@ -36,7 +37,7 @@ describe.each(TESTED_STORES)('an edited task file on %s', (kind) => {
     expect(await status()).toMatchObject({ version: 2 });
   });
 
-  test('moves its tasks to another account, and lines to another priority', async () => {
+  longTest('moves its tasks to another account, and lines to another priority', async () => {
     on.project = await projectWithRepos(['one', 'two']);
     await writePolicy(on.project);
     on.server = await startApiServer({ turns: fileWritingModel });
@@ -101,33 +102,36 @@ describe.each(TESTED_STORES)('an edited task file on %s', (kind) => {
     expect(on.server.requests()).toHaveLength(4);
   });
 
-  test('with another ref or other targets replaces the batch of that name, too; a later commit only runs it again', async () => {
-    on.project = await projectWithRepos(['one', 'two']);
-    await writePolicy(on.project);
-    on.server = await startApiServer({ turns: fileWritingModel });
-    const commit = () =>
-      on.project.git('-C', `${on.project.dir}/repos/one`, 'commit', '--allow-empty', '-q', '-m', 'More');
-    const writeOver = (over: string, more = '') =>
-      on.project.write(
-        'fleet.yaml',
-        `name: edits\nprompt: write it\nover: ${over}\nmodel: claude-sonnet-5-5\nlimits: { each: 5, all: 20 }\n${more}`,
-      );
-    await writeOver('{ repos: ["repos/*"] }');
-    const { stdout: first } = await run('--detach');
-    await commit();
-    expect(await run('--detach')).toMatchObject({ code: 2, stderr: expect.stringContaining('commit (1 task)') });
-    await writeOver('{ repos: ["repos/*"] }', 'ref: HEAD~1\n');
-    await on.project.git('-C', `${on.project.dir}/repos/two`, 'commit', '--allow-empty', '-q', '-m', 'More');
-    expect((await run('--detach')).stderr).toMatch(/collect\n.*\n.*HEAD~1/);
-    await writeOver('{ repos: [repos/one] }');
-    expect((await run('--detach')).stderr).toMatch(/targets\n\s+- two\n\s+\+ \(none\)/);
-    expect(await run('--yes')).toMatchObject({ code: 0 });
-    expect(await status(first.trim())).toMatchObject({ counts: { cancelled: 2, waiting: 0, done: 0 } });
-    expect(await status()).toMatchObject({ version: 2, counts: { done: 1 } });
-    await commit();
-    expect(await run('--detach')).toMatchObject({ code: 0 });
-    await writeOver('{ repos: ["repos/*"] }');
-    const grown = await run('--detach');
-    expect(grown).toMatchObject({ code: 2, stderr: expect.stringMatching(/targets\n\s+- \(none\)\n\s+\+ two/) });
-  });
+  longTest(
+    'with another ref or other targets replaces the batch of that name, too; a later commit only runs it again',
+    async () => {
+      on.project = await projectWithRepos(['one', 'two']);
+      await writePolicy(on.project);
+      on.server = await startApiServer({ turns: fileWritingModel });
+      const commit = () =>
+        on.project.git('-C', `${on.project.dir}/repos/one`, 'commit', '--allow-empty', '-q', '-m', 'More');
+      const writeOver = (over: string, more = '') =>
+        on.project.write(
+          'fleet.yaml',
+          `name: edits\nprompt: write it\nover: ${over}\nmodel: claude-sonnet-5-5\nlimits: { each: 5, all: 20 }\n${more}`,
+        );
+      await writeOver('{ repos: ["repos/*"] }');
+      const { stdout: first } = await run('--detach');
+      await commit();
+      expect(await run('--detach')).toMatchObject({ code: 2, stderr: expect.stringContaining('commit (1 task)') });
+      await writeOver('{ repos: ["repos/*"] }', 'ref: HEAD~1\n');
+      await on.project.git('-C', `${on.project.dir}/repos/two`, 'commit', '--allow-empty', '-q', '-m', 'More');
+      expect((await run('--detach')).stderr).toMatch(/collect\n.*\n.*HEAD~1/);
+      await writeOver('{ repos: [repos/one] }');
+      expect((await run('--detach')).stderr).toMatch(/targets\n\s+- two\n\s+\+ \(none\)/);
+      expect(await run('--yes')).toMatchObject({ code: 0 });
+      expect(await status(first.trim())).toMatchObject({ counts: { cancelled: 2, waiting: 0, done: 0 } });
+      expect(await status()).toMatchObject({ version: 2, counts: { done: 1 } });
+      await commit();
+      expect(await run('--detach')).toMatchObject({ code: 0 });
+      await writeOver('{ repos: ["repos/*"] }');
+      const grown = await run('--detach');
+      expect(grown).toMatchObject({ code: 2, stderr: expect.stringMatching(/targets\n\s+- \(none\)\n\s+\+ two/) });
+    },
+  );
 });

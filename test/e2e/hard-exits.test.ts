@@ -67,8 +67,8 @@ function startSlowApi(finished: Promise<unknown>): Promise<ApiServer> {
 
 const doubleSignals = FIRST.flatMap((first) => SECOND.map((second) => [first, second] as const));
 
-test.each(someOf(DISTANCES_MS, 2))('a second signal %i ms after the first leaves no process behind', async (ms) => {
-  const ends = await mapInTurns(someOf(doubleSignals, 3), async ([first, second], index) => {
+test.each(someOf(DISTANCES_MS))('a second signal %i ms after the first leaves no process behind', async (ms) => {
+  const ends = await mapInTurns(someOf(doubleSignals, 2), async ([first, second], index) => {
     await using project = await createTempProject();
     const { closed, open } = gate();
     await using server = await startSlowApi(closed);
@@ -91,8 +91,8 @@ const ENDINGS = {
 } as const;
 const endings = Object.entries(ENDINGS);
 
-test.each(someOf(endings, 2))('a stubborn language server is ended after %s', async (_, signals) => {
-  const ends = await mapInTurns(someOf(HABITS, 3), async (habit) => {
+test.each(someOf(endings))('a stubborn language server is ended after %s', async (_, signals) => {
+  const ends = await mapInTurns(someOf(HABITS, 2), async (habit) => {
     await using project = await createTempProject();
     const { closed, open } = gate();
     await using server = await startSlowApi(closed);
@@ -118,11 +118,13 @@ test.each(['PreToolUse', 'UserPromptSubmit'])('a %s hook that ignores signals en
   expect(await listLeft(project.marker)).toEqual([]);
 });
 
-test.each([
-  ['Stop', []],
-  ['SessionEnd', []],
-  ['SessionEnd', ['--input-format=stream-json', '--output-format=stream-json', '--verbose']],
-] as const)('a signal during a %s hook after the answer sets the exit code (%j)', async (event, flags) => {
+test.each(
+  someOf([
+    ['Stop', []],
+    ['SessionEnd', []],
+    ['SessionEnd', ['--input-format=stream-json', '--output-format=stream-json', '--verbose']],
+  ] as const),
+)('a signal during a %s hook after the answer sets the exit code (%j)', async (event, flags) => {
   await using project = await createTempProject();
   await using server = await startApiServer({ turns: [says('Done.')] });
   const command = 'touch "$HOME/begun"; sleep 303';

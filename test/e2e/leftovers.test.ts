@@ -26,16 +26,14 @@ afterEach(async () => {
 const commands = async () => (await processesMarked(project.marker)).map(({ command }) => command);
 
 test.each(
-  someOf(
-    [
-      ['SIGTERM', 143, 'trap "" HUP TERM; '],
-      ['SIGHUP', 129, ''],
-      ['SIGQUIT', 131, ''],
-      ['SIGUSR1', 138, ''],
-      ['SIGALRM', 142, ''],
-    ] as const,
-    2,
-  ),
+  someOf([
+    ['SIGTERM', 143, ''],
+    ['SIGTERM', 143, 'trap "" HUP TERM; '],
+    ['SIGHUP', 129, ''],
+    ['SIGQUIT', 131, ''],
+    ['SIGUSR1', 138, ''],
+    ['SIGALRM', 142, ''],
+  ] as const),
 )('%s leaves no process, no lock, and the whole session', async (signal, code, trap) => {
   const { closed, open } = gate();
   server = await startApiServer({

@@ -241,7 +241,7 @@ test('a model that repeats itself is stopped, with its own reason and exit code'
   expect(server.requests()).toHaveLength(8);
 });
 
-test('so it is with streamed prompts, whose last one decides the exit code', async () => {
+longTest('so it is with streamed prompts, whose last one decides the exit code', async () => {
   server = await startApiServer({ turns: () => calls(toolUse('Read', { file_path: 'missing.txt' })) });
   const stdin = `${JSON.stringify({ type: 'user', message: { role: 'user', content: 'go' } })}\n`;
   const args = ['-p', '--input-format=stream-json', '--output-format=stream-json', '--verbose'];

@@ -70,7 +70,7 @@ test.each(
       ['an error with a picture', [toolUse('mcp__odd__fail', {})]],
       ['an answer nested 20,000 deep', [toolUse('mcp__odd__deep', {})]],
     ],
-    3,
+    2,
   ),
 )('%s: the prompt is answered, and so are the next one and a resumed one', async (_, blocks) => {
   server = await startApiServer({

@@ -7,6 +7,7 @@ import type { JsonObject } from '../../src/contracts/json.ts';
 import { calls, says, toolUse } from '../support/api/reply.ts';
 import { startApiServer } from '../support/api/server.ts';
 import { bareEnvironment } from '../support/environment.ts';
+import { longTest } from '../support/long-test.ts';
 import { someOf } from '../support/runs.ts';
 import { createTempProject } from '../support/temp-project.ts';
 
@@ -41,7 +42,7 @@ test.each(someOf(COMMANDS))('a command line %s is parsed once', async (_, comman
   expect(parsed).toEqual([command]);
 });
 
-test('a call of another tool does not enter the shell analysis', async () => {
+longTest('a call of another tool does not enter the shell analysis', async () => {
   const { entered: before } = await recordCall('TodoWrite', { todos: [] });
   const edit = await recordCall('Write', { file_path: 'b.txt', content: 'x' }, '--permission-mode', 'acceptEdits');
   const read = await recordCall('Read', { file_path: 'a.txt' });

@@ -295,22 +295,26 @@ longTest(
   },
 );
 
-test('a sub-agent that repeats itself ends, and so does a parent that starts the same one again and again', async () => {
-  const isParent = ({ raw }: SeenRequest) => !raw.includes('"You are looker"') || raw.includes('"name":"Task","input"');
-  await using looping = await startApiServer({
-    turns: (request) =>
-      isParent(request) ? (turnOf(request) === 0 ? calls(task('looker')) : says('Done.')) : calls(bash('true')),
-  });
-  const inside = await runHere(project, ['-p', 'go', ...ALL], looping.url);
-  expect(inside.code).toBe(0);
-  expect(looping.requests().filter((request) => !isParent(request))).toHaveLength(8);
-  expect(JSON.stringify(looping.requests().at(-1)?.body.messages?.at(-1))).toContain('the model repeated itself');
-  await using restarting = await startApiServer({
-    turns: (request) =>
-      isParent(request)
-        ? calls(toolUse('Task', { description: 'look', prompt: 'You are looker' }, `toolu_${turnOf(request)}`))
-        : says('Nothing found.'),
-  });
-  const outside = await runHere(project, ['-p', 'go', ...ALL], restarting.url);
-  expect([outside.code, restarting.requests().filter(isParent).length]).toEqual([3, 8]);
-});
+longTest(
+  'a sub-agent that repeats itself ends, and so does a parent that starts the same one again and again',
+  async () => {
+    const isParent = ({ raw }: SeenRequest) =>
+      !raw.includes('"You are looker"') || raw.includes('"name":"Task","input"');
+    await using looping = await startApiServer({
+      turns: (request) =>
+        isParent(request) ? (turnOf(request) === 0 ? calls(task('looker')) : says('Done.')) : calls(bash('true')),
+    });
+    const inside = await runHere(project, ['-p', 'go', ...ALL], looping.url);
+    expect(inside.code).toBe(0);
+    expect(looping.requests().filter((request) => !isParent(request))).toHaveLength(8);
+    expect(JSON.stringify(looping.requests().at(-1)?.body.messages?.at(-1))).toContain('the model repeated itself');
+    await using restarting = await startApiServer({
+      turns: (request) =>
+        isParent(request)
+          ? calls(toolUse('Task', { description: 'look', prompt: 'You are looker' }, `toolu_${turnOf(request)}`))
+          : says('Nothing found.'),
+    });
+    const outside = await runHere(project, ['-p', 'go', ...ALL], restarting.url);
+    expect([outside.code, restarting.requests().filter(isParent).length]).toEqual([3, 8]);
+  },
+);

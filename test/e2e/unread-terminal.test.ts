@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { says } from '../support/api/reply.ts';
 import { gate, startApiServer } from '../support/api/server.ts';
 import { terminalEnvironment } from '../support/environment.ts';
+import { longTest } from '../support/long-test.ts';
 import { killNow, livingProcesses } from '../support/processes.ts';
 import { runHere } from '../support/run-here.ts';
 import { LAUNCHER } from '../support/run-ouro.ts';
@@ -18,16 +19,13 @@ const HELPER = join(import.meta.dirname, '../support/terminal/unread-terminal.mj
 const LONG = Array.from({ length: 8_000 }, (_, index) => `Line ${index} of a long answer.`).join('\n\n');
 
 test.each(
-  someOf(
-    [
-      ['SIGTERM', '143', []],
-      ['SIGHUP', '129', ['--a11y']],
-      ['SIGINT', '130', []],
-      ['SIGTERM', '143', ['--a11y']],
-      ['SIGINT', '130', ['--a11y']],
-    ] as const,
-    2,
-  ),
+  someOf([
+    ['SIGTERM', '143', []],
+    ['SIGHUP', '129', ['--a11y']],
+    ['SIGINT', '130', []],
+    ['SIGTERM', '143', ['--a11y']],
+    ['SIGINT', '130', ['--a11y']],
+  ] as const),
 )('a terminal that reads nothing blocks neither the reply nor %s', async (signal, code, flags) => {
   await using project = await createTempProject();
   const { closed, open } = gate();
@@ -52,7 +50,7 @@ test.each(
   killNow(helper.pid ?? 0);
 });
 
-test('a frame of more than a megabyte is shown whole, such as the last reply of a resumed session', async () => {
+longTest('a frame of more than a megabyte is shown whole, such as the last reply of a resumed session', async () => {
   const reply = Array.from({ length: 1_200 }, (_, index) => `${index} ${'and so on '.repeat(100)}`).join('\n\n');
   await using project = await createTempProject();
   await using server = await startApiServer({ turns: [says(`${reply}\n\nThe very end.`, { chunk: 50_000 })] });

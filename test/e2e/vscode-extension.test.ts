@@ -7,6 +7,7 @@ import manifest from '../../packages/vscode/package.json' with { type: 'json' };
 import { calls, says, toolUse } from '../support/api/reply.ts';
 import { startApiServer } from '../support/api/server.ts';
 import { composed } from '../support/composed.ts';
+import { longTest } from '../support/long-test.ts';
 import { someOf } from '../support/runs.ts';
 import { createTempProject } from '../support/temp-project.ts';
 import { startExtension } from '../support/vscode-fake.ts';
@@ -108,7 +109,7 @@ const DECISIONS: readonly (readonly [string, (window: Window) => Promise<unknown
   ['refused by closing its tab', (window: Window) => window.closeDiff(), BEFORE],
 ];
 
-test.each(someOf(DECISIONS, 2))('a diff is %s', async (_, decide, expected) => {
+test.each(someOf(DECISIONS))('a diff is %s', async (_, decide, expected) => {
   await using run = await editing();
   const window = run.window();
   const ended = run.conversation.agent.prompt('go');
@@ -154,23 +155,26 @@ test('the selection goes along, a mention comes into the draft, new problems and
   expect(run.lastRequest()).toContain('a.txt:2:3 error: zwei is not English');
 });
 
-test('after a reload of the window in the middle of a question, its diff is shown again and answers it', async () => {
-  await using run = await editing();
-  const ended = run.conversation.agent.prompt('go');
-  await run.window().until(() => run.window().listDiffs().length === 1);
-  await run.reload();
-  const window = run.window();
-  await window.until(() => window.listDiffs().length === 1);
-  expect(await window.list('ouro.questions')).toEqual(['Change a.txt?']);
-  await window.run('ouro.acceptDiff');
-  await ended;
-  expect(await run.project.read('a.txt')).toBe('one\nzwei\nthree\n');
-  expect(window.listDiffs()).toEqual([]);
-  window.select(join(run.project.dir, 'b.txt'), 'other\n', [0, 1]);
-  await run.until(() => run.seen.includes('b.txt:1'));
-});
+longTest(
+  'after a reload of the window in the middle of a question, its diff is shown again and answers it',
+  async () => {
+    await using run = await editing();
+    const ended = run.conversation.agent.prompt('go');
+    await run.window().until(() => run.window().listDiffs().length === 1);
+    await run.reload();
+    const window = run.window();
+    await window.until(() => window.listDiffs().length === 1);
+    expect(await window.list('ouro.questions')).toEqual(['Change a.txt?']);
+    await window.run('ouro.acceptDiff');
+    await ended;
+    expect(await run.project.read('a.txt')).toBe('one\nzwei\nthree\n');
+    expect(window.listDiffs()).toEqual([]);
+    window.select(join(run.project.dir, 'b.txt'), 'other\n', [0, 1]);
+    await run.until(() => run.seen.includes('b.txt:1'));
+  },
+);
 
-test('a waiting question shows its diff, or the terminal in which the session was started', async () => {
+longTest('a waiting question shows its diff, or the terminal in which the session was started', async () => {
   await using run = await editing();
   const window = run.window();
   window.addTerminal('bash', 1);

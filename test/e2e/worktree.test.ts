@@ -103,25 +103,28 @@ longTest('a worktree with ignored files or commits on no branch is kept', async 
   expect(await untouched.leave()).toEqual({ is: 'gone' });
 });
 
-test('sessions of -w are listed in the repository, also when their worktree is gone, and show how to resume', async () => {
-  await using project = await createTempProject({ 'notes.txt': 'one\n' });
-  await project.initGit();
-  await using api = await startApiServer({
-    turns: ({ raw }) =>
-      raw.includes('make it') && !raw.includes('toolu_1')
-        ? calls(toolUse('Write', { file_path: 'made.txt', content: 'new\n' }, 'toolu_1'))
-        : says('Done.'),
-  });
-  await runHere(project, ['trust']);
-  const go = (...args: readonly string[]) => runHere(project, [...args, '--permission-mode', 'acceptEdits'], api.url);
-  await go('-p', 'make it', '-w', 'idea');
-  await go('-p', 'only look', '-w', 'glance');
-  const listed = JSON.parse((await runHere(project, ['sessions', '--json'])).stdout);
-  expect(listed.map(({ title }: never) => title).toSorted()).toEqual(['make it', 'only look']);
-  const id = listed.find(({ title }: never) => title === 'make it').id;
-  const resumed = await go('-p', 'go on', '-r', 'make');
-  expect(resumed.stderr).toContain(`ouro -w idea -r ${id}`);
-  expect(api.requests().at(-1)?.raw).toContain('make it');
-  const there = await go('-p', 'once more', '-w', 'idea', '-r', id);
-  expect(there.stderr).not.toContain('To continue there');
-});
+longTest(
+  'sessions of -w are listed in the repository, also when their worktree is gone, and show how to resume',
+  async () => {
+    await using project = await createTempProject({ 'notes.txt': 'one\n' });
+    await project.initGit();
+    await using api = await startApiServer({
+      turns: ({ raw }) =>
+        raw.includes('make it') && !raw.includes('toolu_1')
+          ? calls(toolUse('Write', { file_path: 'made.txt', content: 'new\n' }, 'toolu_1'))
+          : says('Done.'),
+    });
+    await runHere(project, ['trust']);
+    const go = (...args: readonly string[]) => runHere(project, [...args, '--permission-mode', 'acceptEdits'], api.url);
+    await go('-p', 'make it', '-w', 'idea');
+    await go('-p', 'only look', '-w', 'glance');
+    const listed = JSON.parse((await runHere(project, ['sessions', '--json'])).stdout);
+    expect(listed.map(({ title }: never) => title).toSorted()).toEqual(['make it', 'only look']);
+    const id = listed.find(({ title }: never) => title === 'make it').id;
+    const resumed = await go('-p', 'go on', '-r', 'make');
+    expect(resumed.stderr).toContain(`ouro -w idea -r ${id}`);
+    expect(api.requests().at(-1)?.raw).toContain('make it');
+    const there = await go('-p', 'once more', '-w', 'idea', '-r', id);
+    expect(there.stderr).not.toContain('To continue there');
+  },
+);

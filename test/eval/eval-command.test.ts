@@ -9,6 +9,7 @@ import { type ApiTurn, calls, hang, says, status, toolUse } from '../support/api
 import { type ApiServer, startApiServer, startServer } from '../support/api/server.ts';
 import { bareEnvironment } from '../support/environment.ts';
 import { isAfterCall } from '../support/fleet.ts';
+import { longTest } from '../support/long-test.ts';
 import { expectNoProcessesLeft } from '../support/processes.ts';
 import { type HereEnd, runHere, startHere } from '../support/run-here.ts';
 import { NO_SANDBOX } from '../support/sandbox.ts';
@@ -116,18 +117,21 @@ test('recorded runs are replayed without a server; a changed request is an error
   );
 });
 
-test('runs of a local server are recorded and replayed like those of any provider, their cost is unknown', async () => {
-  await project.write('tasks/greeting.yaml', GREETING_TASK);
-  const write = calls(toolUse('Write', { file_path: 'greeting.txt', content: 'hello\n' }));
-  server = await startServer({ turns: [write, says('Done.')] }, OPENAI_DIALECT);
-  const model = ['--model', `${server.url}/v1#qwen`];
-  const recorded = await run('tasks', ...model, '--record', 'recorded');
-  expect(recorded).toMatchObject({ code: 0, stdout: expect.stringMatching(/\| 1\/1 .*\| unknown /) });
-  await server.close();
-  expect(await run('tasks', ...model, '--replay', 'recorded')).toMatchObject({ code: 0 });
-});
+longTest(
+  'runs of a local server are recorded and replayed like those of any provider, their cost is unknown',
+  async () => {
+    await project.write('tasks/greeting.yaml', GREETING_TASK);
+    const write = calls(toolUse('Write', { file_path: 'greeting.txt', content: 'hello\n' }));
+    server = await startServer({ turns: [write, says('Done.')] }, OPENAI_DIALECT);
+    const model = ['--model', `${server.url}/v1#qwen`];
+    const recorded = await run('tasks', ...model, '--record', 'recorded');
+    expect(recorded).toMatchObject({ code: 0, stdout: expect.stringMatching(/\| 1\/1 .*\| unknown /) });
+    await server.close();
+    expect(await run('tasks', ...model, '--replay', 'recorded')).toMatchObject({ code: 0 });
+  },
+);
 
-test('a provider that refuses the key is an error, not a failed run', async () => {
+longTest('a provider that refuses the key is an error, not a failed run', async () => {
   await project.write('tasks/greeting.yaml', GREETING_TASK);
   server = await startApiServer({ turns: () => status(401, 'invalid x-api-key') });
   const end = await run('tasks', '--model', 'claude-sonnet-5-5', '--json');

@@ -61,7 +61,7 @@ const query = (path: string) => ({ operation: 'hover', path, line: 1, character:
 const never = new AbortController().signal;
 const FINDS = 'The language server kit:words finds since the last changes:';
 
-test('new errors of an edit are reported once; earlier errors and hints are not', async () => {
+test.concurrent('new errors of an edit are reported once; earlier errors and hints are not', async () => {
   await using project = await createTempProject({ 'a.word': 'bad fine\n' });
   await using at = watched(project);
   const watch = at.watch();
@@ -84,7 +84,7 @@ test('new errors of an edit are reported once; earlier errors and hints are not'
   ]);
 });
 
-test('all errors of a new file are reported, and those it causes or fixes in other files', async () => {
+test.concurrent('all errors of a new file are reported, and those it causes or fixes in other files', async () => {
   await using project = await createTempProject({ 'a.word': 'def x\n', 'b.word': 'use x\n' });
   await using at = watched(project);
   const watch = at.watch();
@@ -102,7 +102,7 @@ test('all errors of a new file are reported, and those it causes or fixes in oth
   expect(await watch.takeNewDiagnostics(never)).toEqual([]);
 });
 
-test('errors that an edit causes in unread files are reported, and older ones of these files are not', async () => {
+test.concurrent('errors that an edit causes in unread files are reported, and older ones of these files are not', async () => {
   await using project = await createTempProject({
     'a.word': 'def x\ndef y\n',
     'b.word': 'bad\nuse x\n',
@@ -121,7 +121,7 @@ test('errors that an edit causes in unread files are reported, and older ones of
   expect(at.languages.listRunning().flatMap(({ opened }) => [...opened().keys()])).not.toContain(at.path('c.word'));
 });
 
-longTest('an edit before the server is ready still has the errors from before', async () => {
+longTest.concurrent('an edit before the server is ready still has the errors from before', async () => {
   await using project = await createTempProject({ 'a.word': 'bad\n' });
   await using at = watched(project);
   const watch = at.watch();
@@ -133,7 +133,7 @@ longTest('an edit before the server is ready still has the errors from before', 
   );
 });
 
-test('a sub-agent gets the errors of its own edits; read-only ones get none', async () => {
+test.concurrent('a sub-agent gets the errors of its own edits; read-only ones get none', async () => {
   await using project = await createTempProject({ 'a.word': 'good\n', 'b.word': 'good\n' });
   await using at = watched(project);
   const [one, other] = [at.watch(), at.watch()];
@@ -145,7 +145,7 @@ test('a sub-agent gets the errors of its own edits; read-only ones get none', as
   expect(await other.takeNewDiagnostics(never)).toEqual([]);
 });
 
-test('the server is initialized by the protocol, and gets its settings on request', async () => {
+test.concurrent('the server is initialized by the protocol, and gets its settings on request', async () => {
   await using project = await createTempProject({ 'a.word': 'good\n' });
   await using at = watched(project, { settings: { words: { level: 7 } }, initializationOptions: { versions: false } });
   const watch = at.watch();
@@ -173,7 +173,7 @@ test('the server is initialized by the protocol, and gets its settings on reques
   expect(log.find(({ method }) => method === 'answer').result).toEqual([7]);
 });
 
-test('a server that exits is restarted once; after a second exit it is given up, which is reported', async () => {
+test.concurrent('a server that exits is restarted once; after a second exit it is given up, which is reported', async () => {
   await using project = await createTempProject({ 'a.word': 'good\n' });
   await using at = watched(project, { maxRestarts: 1 });
   const watch = at.watch();
@@ -193,7 +193,7 @@ test('a server that exits is restarted once; after a second exit it is given up,
   expect(await write('bad bad\n')).toEqual([]);
 });
 
-test.each<readonly [Partial<LanguageServerConfig>, string]>([
+test.concurrent.each<readonly [Partial<LanguageServerConfig>, string]>([
   [{ command: 'no-such-server' }, 'the command "no-such-server" was not found'],
   [{ initializationOptions: { refuses: true } }, 'not today'],
   [{ args: ['-e', 'console.error("no config"); process.exit(1)'] }, 'ended with exit code 1; last output: no config'],
@@ -210,7 +210,7 @@ test.each<readonly [Partial<LanguageServerConfig>, string]>([
   expect(at.notices).toEqual([expect.stringContaining(`kit:words failed: ${why}.`)]);
 });
 
-test('a silent server is waited for once, then briefly; an abort ends the wait', async () => {
+test.concurrent('a silent server is waited for once, then briefly; an abort ends the wait', async () => {
   await using project = await createTempProject({ 'a.word': 'good\n' });
   await using at = watched(project, { initializationOptions: { silent: true } });
   const watch = at.watch();
@@ -223,7 +223,7 @@ test('a silent server is waited for once, then briefly; an abort ends the wait',
   expect(performance.now() - before).toBeLessThan(15_000);
 });
 
-test('files of other languages, outside the folder, too large or binary are not sent', async () => {
+test.concurrent('files of other languages, outside the folder, too large or binary are not sent', async () => {
   await using project = await createTempProject({ 'a.txt': 'bad', 'big.word': 'bad '.repeat(300_000) });
   await using at = watched(project);
   await project.write('../out.word', 'bad');
@@ -233,7 +233,7 @@ test('files of other languages, outside the folder, too large or binary are not 
   expect(at.languages.listRunning().map(({ state }) => state())).toEqual(['idle']);
 });
 
-test('with diagnostics disabled it answers queries, and reports nothing itself', async () => {
+test.concurrent('with diagnostics disabled it answers queries, and reports nothing itself', async () => {
   await using project = await createTempProject({ 'a.word': 'bad\n' });
   await using at = watched(project, { reportsDiagnostics: false });
   const watch = at.watch();
@@ -241,7 +241,7 @@ test('with diagnostics disabled it answers queries, and reports nothing itself',
   expect(await watch.takeNewDiagnostics(never)).toEqual([]);
 });
 
-test('of a hundred errors the first ten are reported, and text of a file is marked as data', async () => {
+test.concurrent('of a hundred errors the first ten are reported, and text of a file is marked as data', async () => {
   await using project = await createTempProject();
   await using at = watched(project);
   const watch = at.watch();
@@ -269,7 +269,7 @@ test.skipIf(process.platform !== 'linux')(
   },
 );
 
-test('a server that floods its output still tells the errors, and one that hangs is ended with the session', async () => {
+test.concurrent('a server that floods its output still tells the errors, and one that hangs is ended with the session', async () => {
   await using project = await createTempProject({ 'a.word': 'bad\n' });
   await using flooding = watched(project, { initializationOptions: { floods: true } });
   expect(await listDiagnostics(flooding.languages, flooding.path('a.word'), never)).toEqual([
@@ -283,7 +283,7 @@ test('a server that floods its output still tells the errors, and one that hangs
   await expect(asked).rejects.toThrow();
 });
 
-test('without a server that works, the diagnostics are unknown', async () => {
+test.concurrent('without a server that works, the diagnostics are unknown', async () => {
   await using project = await createTempProject({ 'a.word': 'bad\n' });
   await using at = watched(project, { command: 'no-such-server' });
   await expect(listDiagnostics(at.languages, undefined, never)).rejects.toThrow(

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import manifest from '../../packages/agent/package.json' with { type: 'json' };
+import { longTest } from '../support/long-test.ts';
 import { isWholeRun } from '../support/runs.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -22,7 +23,7 @@ const PRINTS = [
   ...['No secrets.\n', 'Paid.\n', '2\n', 'completed\n2\n', 'true\n'],
 ];
 
-test('every snippet that says so runs and prints what it should, from the sources', async () => {
+longTest('every snippet that says so runs and prints what it should, from the sources', async () => {
   expect(snippets).toHaveLength(PRINTS.length);
   const project = mkdtempSync(join(tmpdir(), 'ouro-docs-'));
   try {

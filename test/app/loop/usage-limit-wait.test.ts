@@ -4,6 +4,7 @@ import { createUsageLimitWait } from '../../../src/app/loop/usage-limit-wait.ts'
 import { type ApiTurn, says, status } from '../../support/api/reply.ts';
 import { startApiServer } from '../../support/api/server.ts';
 import { composed } from '../../support/composed.ts';
+import { longTest } from '../../support/long-test.ts';
 import { fails, says as scriptedSays } from '../../support/loop/scripted.ts';
 import { scriptedAgent } from '../../support/loop/scripted-agent.ts';
 import { createTempProject, type TempProject } from '../../support/temp-project.ts';
@@ -110,7 +111,7 @@ test('a machine that did not sleep waits exactly until the reset', async () => {
   expect(Math.max(...pauses)).toBeLessThanOrEqual(30_000);
 });
 
-test('the reset time is also read from providers that only report when the limit resets', async () => {
+longTest('the reset time is also read from providers that only report when the limit resets', async () => {
   const headers = { 'x-ratelimit-remaining-requests': '0', 'x-ratelimit-reset-requests': '150ms' };
   await using at = await opened(status(429, 'used up', headers), says('There it is.'));
   await at.agent.prompt('go');

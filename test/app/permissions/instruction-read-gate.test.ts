@@ -11,6 +11,7 @@ import { registerRun } from '../../../src/session/run-cleanup-log.ts';
 import { calls, says, toolUse } from '../../support/api/reply.ts';
 import { type Script, startApiServer } from '../../support/api/server.ts';
 import { bareEnvironment } from '../../support/environment.ts';
+import { longTest } from '../../support/long-test.ts';
 import { runOptions } from '../../support/run-options.ts';
 import { isWholeRun, someOf } from '../../support/runs.ts';
 import { createTempProject, type TempProject } from '../../support/temp-project.ts';
@@ -276,7 +277,7 @@ test('the user’s own file may import from anywhere, also in an untrusted folde
   expect(all).not.toContain('marker of the key');
 });
 
-test('linked commands, skills, sub-agents and styles follow the same rules', async () => {
+longTest('linked commands, skills, sub-agents and styles follow the same rules', async () => {
   const head = (marker: string) => `---\nname: ${marker}\ndescription: ${marker}\n---\nbody of ${marker}`;
   const cases: Case[] = [];
   for (const { kind, fate, at } of KINDS) {

@@ -11,6 +11,7 @@ import { picture } from '../../checkpoints/disk-picture.ts';
 import { calls, hang, says, status, toolUse } from '../../support/api/reply.ts';
 import { type ApiServer, type Script, startApiServer } from '../../support/api/server.ts';
 import { bareEnvironment } from '../../support/environment.ts';
+import { longTest } from '../../support/long-test.ts';
 import { runOptions } from '../../support/run-options.ts';
 import { someOf } from '../../support/runs.ts';
 import { replayAll, storedFile, storedFiles } from '../../support/stored-sessions.ts';
@@ -153,34 +154,37 @@ test('removed messages are no rewind target and unknown after a resume', async (
   expect(again.agent.state().messages.map(({ id }) => id)).toEqual(messages.map(({ id }) => id));
 });
 
-test('an abort reaches a command run by the user, when idle and during a query; when idle, prompts wait for it', async () => {
-  const conversation = await open({ turns: [says('one'), says('two'), hang()] });
-  const { agent } = conversation;
-  const seen: AgentEvent[] = [];
-  agent.subscribe((event) => void seen.push(event));
-  const started = async () => expect.poll(() => seen.some(({ type }) => type === 'tool_update')).toBe(true);
-  await agent.prompt('begin');
-  seen.length = 0;
-  const first = conversation.runShell('echo begun; sleep 60');
-  await started();
-  expect(agent.state().status).toBe('running_tools');
-  agent.followUp('and then?');
-  agent.abort();
-  await first;
-  await expect.poll(() => agent.state().messages.length).toBe(5);
-  await agent.waitForIdle();
-  expect(agent.state().messages.map((message) => message.role === 'user' && message.origin)).toEqual([
-    ...['prompt', false],
-    ...['shell', 'follow_up', false],
-  ]);
-  const running = agent.prompt('go on');
-  seen.length = 0;
-  const beside = conversation.runShell('echo begun; sleep 60');
-  await started();
-  agent.abort();
-  await Promise.all([running, beside]);
-  expect(seen.flatMap((event) => (event.type === 'tool_end' ? [event.status] : []))).toEqual(['interrupted']);
-});
+longTest(
+  'an abort reaches a command run by the user, when idle and during a query; when idle, prompts wait for it',
+  async () => {
+    const conversation = await open({ turns: [says('one'), says('two'), hang()] });
+    const { agent } = conversation;
+    const seen: AgentEvent[] = [];
+    agent.subscribe((event) => void seen.push(event));
+    const started = async () => expect.poll(() => seen.some(({ type }) => type === 'tool_update')).toBe(true);
+    await agent.prompt('begin');
+    seen.length = 0;
+    const first = conversation.runShell('echo begun; sleep 60');
+    await started();
+    expect(agent.state().status).toBe('running_tools');
+    agent.followUp('and then?');
+    agent.abort();
+    await first;
+    await expect.poll(() => agent.state().messages.length).toBe(5);
+    await agent.waitForIdle();
+    expect(agent.state().messages.map((message) => message.role === 'user' && message.origin)).toEqual([
+      ...['prompt', false],
+      ...['shell', 'follow_up', false],
+    ]);
+    const running = agent.prompt('go on');
+    seen.length = 0;
+    const beside = conversation.runShell('echo begun; sleep 60');
+    await started();
+    agent.abort();
+    await Promise.all([running, beside]);
+    expect(seen.flatMap((event) => (event.type === 'tool_end' ? [event.status] : []))).toEqual(['interrupted']);
+  },
+);
 
 test('the small model names a session, and a name given by the user stays', async () => {
   const conversation = await open({ turns: () => says('It is 42.'), side: named('"The answer, found."\nmore') });

@@ -16,6 +16,7 @@ import {
   userSays,
 } from '../../support/loop/scripted.ts';
 import { findUnbalancedEvents } from '../../support/loop/unbalanced-events.ts';
+import { someOf } from '../../support/runs.ts';
 
 type Step = { readonly input: JsonObject; readonly more?: readonly JsonObject[]; readonly text?: string };
 
@@ -226,7 +227,7 @@ const LOOPS: readonly (readonly [
   ],
 ];
 
-test.each(LOOPS)(
+test.each(someOf(LOOPS, 8))(
   'a run that repeats %s is reminded, then ended with its own reason',
   async (_, steps, outcome, most) => {
     const { result, reasons, requests, reminders } = await repeat(steps, outcome, {}, MANY_REPLIES);
@@ -307,7 +308,7 @@ const WORK: readonly (readonly [string, (index: number) => Step, (input: JsonObj
     ['changes that go on', (index) => ({ input: { index } }), (_, index) => diff(`${index}`, `${index + 1}`)],
   ];
 
-test.each(WORK)('%s is no repetition', async (_, steps, outcome) => {
+test.each(someOf(WORK, 5))('%s is no repetition', async (_, steps, outcome) => {
   const { reasons, requests } = await repeat(steps, outcome);
   expect(requests).toBe(MAX_REPLIES + 1);
   expect(reasons).not.toContain('loop_reminder');

@@ -121,7 +121,7 @@ test.each(['.git/hooks/post-checkout', '../outside.txt', '.GIT/config'])(
   },
 );
 
-test('a submodule that the work has filled is left out, and nothing that it configured there runs', async () => {
+longTest('a submodule that the work has filled is left out, and nothing that it configured there runs', async () => {
   const mark = join(project.dir, 'ran');
   const inner = await addRepo(project, 'inner', { 'f.txt': 'one\n', '.gitattributes': '* filter=evil diff=evil\n' });
   const head = (await project.git('-C', inner, 'rev-parse', 'HEAD')).trim();
@@ -156,7 +156,7 @@ test('git configuration written by a task runs nothing when the patch is made', 
   await expect(project.read('ran')).rejects.toThrow('ENOENT');
 });
 
-test('a task that leaves named pipes for git does not keep its worker waiting', async () => {
+longTest('a task that leaves named pipes for git does not keep its worker waiting', async () => {
   await mkdir(join(folder, 'deep/er'), { recursive: true });
   for (const name of ['.gitignore', 'deep/er/.gitignore', 'old/.gitattributes', 'other'])
     spawnSync('bash', ['-c', 'rm -f "$0"; mkfifo "$0"', join(folder, name)]);

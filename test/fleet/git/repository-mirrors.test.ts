@@ -7,6 +7,7 @@ import { openRepositoryMirrors, type RepositoryMirrors } from '../../../src/flee
 import { acquireLock } from '../../../src/lib/files/file-lock.ts';
 import { bareEnvironment } from '../../support/environment.ts';
 import { addRepo, projectWithRepos } from '../../support/fleet.ts';
+import { longTest } from '../../support/long-test.ts';
 import type { TempProject } from '../../support/temp-project.ts';
 
 const DAY_MS = 86_400_000;
@@ -31,7 +32,7 @@ test('mirrors that were not used for a time are deleted, but none that has clone
   expect(left()).toEqual(['fresh']);
 });
 
-test('beyond the total size the mirrors go that were used longest ago, but none of the last hour', async () => {
+longTest('beyond the total size the mirrors go that were used longest ago, but none of the last hour', async () => {
   await using project = await projectWithRepos([]);
   const { mirrors, mirror } = await openTestMirrors(project);
   const names = ['a', 'b', 'c', 'd'];

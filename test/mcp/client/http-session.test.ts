@@ -5,6 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { McpHub } from '../../../src/mcp/hub.ts';
 import { callTool } from '../../support/call-tool.ts';
+import { someOf } from '../../support/runs.ts';
 import { configured, inTime, startHub } from '../servers.ts';
 
 type Refusal = { readonly status: number; readonly body: string };
@@ -166,7 +167,7 @@ const cases = Object.entries(LOSSES).flatMap(([loss, [refusal, lose]]) =>
   Object.entries(CALLS).map(([method, call]) => ({ loss, refusal, lose, method, call })),
 );
 
-test.each(cases)(
+test.concurrent.each(someOf(cases, 8))(
   'when the server $loss, $method runs once, in a new session',
   async ({ refusal, lose, method, call }) => {
     await using server = await startServer(refusal);

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { createLimitedResponseFetch } from '../../../src/mcp/client/limited-response-fetch.ts';
+import { someOf } from '../../support/runs.ts';
 
 const EVENTS = 'text/event-stream';
 const JSON_TYPE = 'application/json';
@@ -27,11 +28,13 @@ async function request(body: ReadableStream<Uint8Array>, type: string) {
   return { response, ended };
 }
 
-test.each([
-  ['a line of a stream', EVENTS, 'x'.repeat(1_000_000)],
-  ['an event of many lines', EVENTS, `data: ${'x'.repeat(1_000_000)}\n`],
-  ['an answer', JSON_TYPE, '\n'.repeat(1_000_000)],
-])('%s without an end is read up to a limit', async (_, type, text) => {
+test.each(
+  someOf([
+    ['an answer', JSON_TYPE, '\n'.repeat(1_000_000)],
+    ['a line of a stream', EVENTS, 'x'.repeat(1_000_000)],
+    ['an event of many lines', EVENTS, `data: ${'x'.repeat(1_000_000)}\n`],
+  ] as const),
+)('%s without an end is read up to a limit', async (_, type, text) => {
   const { response } = await request(repeat(text), type);
   await expect(response.text()).rejects.toThrow('more than 64 MB');
 });

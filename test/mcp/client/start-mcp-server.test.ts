@@ -49,13 +49,13 @@ async function start(lists: Readonly<Record<string, Answer | readonly Answer[]>>
   return { ...started, told, offered };
 }
 
-test('a server that does not list its prompts is used with its tools', async () => {
+test.concurrent('a server that does not list its prompts is used with its tools', async () => {
   await using shopping = await start({ 'tools/list': TOOLS, 'prompts/list': never }, SHORT_MS);
   expect(shopping.offered()).toEqual({ tools: ['mcp__shop__buy'], prompts: [] });
   expect(shopping.hub.listStates()).toMatchObject([{ status: 'connected' }]);
 });
 
-test('late tools and prompts are offered when they arrive', async () => {
+test.concurrent('late tools and prompts are offered when they arrive', async () => {
   const [tools, prompts] = [Promise.withResolvers<JsonObject>(), Promise.withResolvers<JsonObject>()];
   await using shopping = await start({ 'tools/list': tools.promise, 'prompts/list': prompts.promise }, SHORT_MS);
   expect(shopping.offered()).toEqual({ tools: [], prompts: [] });

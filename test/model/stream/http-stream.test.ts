@@ -55,14 +55,17 @@ const PORTS = {
   gemini: (baseUrl: string) => createGeminiPort({ baseUrl, apiKey: 'k', name: 'gemini' }),
 } as const;
 
-test.each(Object.entries(PORTS))('an error of %s is told by its status when its body has no end', async (_, create) => {
-  await using server = await startFaultServer(
-    endless(400, TYPES.page, '<p>', MEGABYTE),
-    endless(500, TYPES.json, '{"error":', '', 0),
-  );
-  for (const status of [400, 500]) {
-    const { outcome } = await drain(create(server.url));
-    expect(outcome).toMatchObject({ ok: false, failure: { status } });
-  }
-  for (const { closed } of server.seen) await closed;
-});
+test.concurrent.each(Object.entries(PORTS))(
+  'an error of %s is told by its status when its body has no end',
+  async (_, create) => {
+    await using server = await startFaultServer(
+      endless(400, TYPES.page, '<p>', MEGABYTE),
+      endless(500, TYPES.json, '{"error":', '', 0),
+    );
+    for (const status of [400, 500]) {
+      const { outcome } = await drain(create(server.url));
+      expect(outcome).toMatchObject({ ok: false, failure: { status } });
+    }
+    for (const { closed } of server.seen) await closed;
+  },
+);

@@ -11,6 +11,7 @@ import { createShellRegistry } from '../../../src/tools/bash/shell-registry.ts';
 import { drain } from '../../support/loop/drain.ts';
 import { calls, scripted, userSays } from '../../support/loop/scripted.ts';
 import { createTestReadOnlySandbox } from '../../support/read-only-sandbox.ts';
+import { someOf } from '../../support/runs.ts';
 import { NO_SANDBOX } from '../../support/sandbox.ts';
 import { createTempProject, type TempProject } from '../../support/temp-project.ts';
 import { WAYS_OUT } from './ways-out.ts';
@@ -19,6 +20,9 @@ if (NO_SANDBOX !== undefined) process.stderr.write(`\n${NO_SANDBOX}\n`);
 
 /** Commands get a `/tmp` of their own, so the projects of these tests are somewhere else. */
 const PARENT = '/var/tmp';
+
+/** What a command needs that the sandbox does not have. */
+type Need = { readonly kind: 'write'; readonly path: string } | { readonly kind: 'connect'; readonly host?: string };
 
 const SECRETS = [
   ...['.ssh/id_rsa', '.aws/credentials', '.netrc', '.git-credentials', '.newtool/login', '.config/newtool/token'],
@@ -236,23 +240,28 @@ describe.skipIf(NO_SANDBOX !== undefined)(`the read-only sandbox (${NO_SANDBOX ?
     expect(await run('cat a; cd /; pwd', 'no')).toEqual([expect.stringContaining('2\n/')]);
   });
 
-  test.each([
-    ['touch x', { kind: 'write', path: 'x' }],
-    ['echo > sub/../y', { kind: 'write', path: 'y' }],
-    ['mkdir -p "a b"', { kind: 'write', path: 'a b' }],
-    ['rm a', { kind: 'write', path: 'a' }],
-    ["python3 -c \"open('z', 'w')\"", { kind: 'write', path: 'z' }],
-    ["node -e \"fs.writeFileSync('n', '')\"", { kind: 'write', path: 'n' }],
-    ['git commit --allow-empty -m x', { kind: 'write', path: '.git/index.lock' }],
-    ['curl -sS http://example.com', { kind: 'connect', host: 'example.com' }],
-    ['git ls-remote https://example.com/x', { kind: 'connect', host: 'example.com' }],
-    ['python3 -c "import urllib.request as u; u.urlopen(\'http://example.com\')"', { kind: 'connect' }],
-    ['node -e "fetch(\'http://example.com\')"', { kind: 'connect', host: 'example.com' }],
-    ['perl -MSocket -e "socket(S,1,1,0) or die qq(socket: \\$!)"', { kind: 'connect', host: 'a local service' }],
-    ['cat missing', undefined],
-    ['false', undefined],
-    ['grep -r no-such-word sub', undefined],
-  ])('a command that needs more says so: %s', async (command, effect) => {
+  test.each(
+    someOf<readonly [string, Need | undefined]>(
+      [
+        ['touch x', { kind: 'write', path: 'x' }],
+        ['echo > sub/../y', { kind: 'write', path: 'y' }],
+        ['mkdir -p "a b"', { kind: 'write', path: 'a b' }],
+        ['rm a', { kind: 'write', path: 'a' }],
+        ["python3 -c \"open('z', 'w')\"", { kind: 'write', path: 'z' }],
+        ["node -e \"fs.writeFileSync('n', '')\"", { kind: 'write', path: 'n' }],
+        ['git commit --allow-empty -m x', { kind: 'write', path: '.git/index.lock' }],
+        ['curl -sS http://example.com', { kind: 'connect', host: 'example.com' }],
+        ['git ls-remote https://example.com/x', { kind: 'connect', host: 'example.com' }],
+        ['python3 -c "import urllib.request as u; u.urlopen(\'http://example.com\')"', { kind: 'connect' }],
+        ['node -e "fetch(\'http://example.com\')"', { kind: 'connect', host: 'example.com' }],
+        ['perl -MSocket -e "socket(S,1,1,0) or die qq(socket: \\$!)"', { kind: 'connect', host: 'a local service' }],
+        ['cat missing', undefined],
+        ['false', undefined],
+        ['grep -r no-such-word sub', undefined],
+      ],
+      5,
+    ),
+  )('a command that needs more says so: %s', async (command, effect) => {
     await using project = await createTempProject({ a: '1', 'sub/b': '1' }, PARENT);
     await project.initGit();
     const { blocked, code } = await createTestReadOnlySandbox(project).run(command);

@@ -3,13 +3,13 @@ import { checkAgent } from '../../../src/sdk/agent/check-agent.ts';
 import { createAgent } from '../../../src/sdk/agent/create-agent.ts';
 import { FAULTS } from '../../../src/sdk/agent/with-faults.ts';
 
-test('an agent passes its own checks', async () => {
+test.concurrent('an agent passes its own checks', async () => {
   const { ok, checks } = await checkAgent((options) => createAgent(options));
   expect(checks.filter((check) => !check.ok)).toEqual([]);
   expect([ok, checks.length]).toEqual([true, 2 * FAULTS.length + 7]);
 });
 
-test('an agent that ignores the limits, or never ends, is detected', async () => {
+test.concurrent('an agent that ignores the limits, or never ends, is detected', async () => {
   const unlimited = await checkAgent(({ model }) => createAgent({ model, maxTurns: 50 }));
   expect(unlimited.checks.filter((check) => !check.ok)).toEqual([
     { name: 'the budget is kept', ok: false, problem: expect.stringContaining('were spent') },

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createDraftStore } from '../../../src/session/input/draft-store.ts';
+import { longTest } from '../../support/long-test.ts';
 
 let dir: string;
 beforeEach(async () => {
@@ -62,7 +63,7 @@ test('drafts are private, and a damaged one is skipped', async () => {
   expect(await store('next').load()).toMatchObject({ text: 'secret' });
 });
 
-test('a draft is stored also when there was none at first', async () => {
+longTest('a draft is stored also when there was none at first', async () => {
   const own = store('s1');
   own.save(draft(''));
   own.save(draft('words'));

@@ -116,7 +116,7 @@ test('a hook that reads the transcript finds the text it is about', async () => 
   });
 });
 
-test('a resumed session is mirrored from its beginning', async () => {
+longTest('a resumed session is mirrored from its beginning', async () => {
   await talk([says('First.')], ['-p', 'one'], {});
   await talk([says('Second.')], ['-p', 'two', '--continue']);
   const { text } = await mirrored();

@@ -12,6 +12,7 @@ import { createBashOutputTool } from '../../../src/tools/bash/bash-output.ts';
 import { createKillShellTool } from '../../../src/tools/bash/kill-shell.ts';
 import type { ChildProcessFacts } from '../../../src/tools/bash/run-shell.ts';
 import { createShellRegistry } from '../../../src/tools/bash/shell-registry.ts';
+import { longTest } from '../../support/long-test.ts';
 
 let root: string;
 let bench: ReturnType<typeof workbench>;
@@ -138,7 +139,12 @@ test('a command that deletes its folder leaves the next one in the workspace', a
   expect((await bench.bash('pwd')).content).toBe(root);
 });
 
-test('a command over its time limit is ended with its process tree, also if it ignores SIGTERM', async () => {
+test('a command over its time limit is ended', async () => {
+  expect((await bench.bash('sleep 60', { timeout: 1_000 })).content).toMatch(/^\[stopped after .* the limit of/);
+  expect(bench.ledger.size).toBe(0);
+});
+
+longTest('a command over its time limit is ended with its process tree, also if it ignores SIGTERM', async () => {
   const outcome = await bench.bash("trap '' TERM; echo begun; sleep 60 & wait; sleep 60", { timeout: 2500 });
   expect(outcome.content).toMatch(/^begun\n\[stopped after .* the limit of/);
   expect(outcome.display).toMatchObject({

@@ -194,7 +194,7 @@ describe('images, documents, notebooks', () => {
     );
     expect([shown.readUInt32BE(16), shown.readUInt32BE(20)]).toEqual([1568, 392]);
   });
-  test('an image that cannot be scaled down is refused', async () => {
+  longTest('an image that cannot be scaled down is refused', async () => {
     await expect(read(await file('false.png', png(9000, 10)))).rejects.toThrow('9000×10 pixels');
     await expect(read(await file('vast.png', png(90_000, 90_000)))).rejects.toThrow('could not be made smaller');
     await expect(read(await file('heavy.png', png(10, 10, 4_000_000)))).rejects.toThrow('3.8 MB');

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Conversation } from '../../../../src/contracts/frontend/conversation.ts';
 import type { JsonObject } from '../../../../src/contracts/json.ts';
+import { longTest } from '../../../support/long-test.ts';
 import { fakeConversation } from '../../../support/loop/fake-conversation.ts';
 import { calls, fails, says } from '../../../support/loop/scripted.ts';
 import { hostBench } from './host-bench.ts';
@@ -398,7 +399,7 @@ test('an invalid first line ends the program, a later one is reported and skippe
   ]);
 });
 
-test('a line that is nested too deeply is reported as unreadable', async () => {
+longTest('a line that is nested too deeply is reported as unreadable', async () => {
   const bench = hostBench(fakeConversation());
   const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
   bench.send(`{"type":"control_request","request_id":"deep","request":{"subtype":"dance","how":${deep}}}\n`);
