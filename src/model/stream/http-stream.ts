@@ -183,7 +183,8 @@ export async function* readServerEvents(
     while (true) {
       const { done, value } = await reader.read();
       const text = done ? decoder.decode() : decoder.decode(value, { stream: true });
-      yield* parser.push(text);
+      // Delegating to an array would take two more promises per event.
+      for (const event of parser.push(text)) yield event;
       if (done) return;
     }
   } finally {
@@ -243,13 +244,14 @@ function createParser(onComment: () => void) {
       // A carriage return ends its line at once: some servers send no line feed after the last one.
       const rest = endedWithCarriageReturn && text.startsWith('\n') ? text.slice(1) : text;
       endedWithCarriageReturn = text === '' ? endedWithCarriageReturn : text.endsWith('\r');
-      const [first = '', ...others] = rest.split(/\r\n|\n|\r/);
+      const lines = rest.split(/\r\n|\n|\r/);
+      const first = lines[0] ?? '';
       pieces.push(first);
       pendingChars += first.length;
       if (pendingChars > MAX_EVENT_CHARS) throw new EndlessEventError('a line is too long');
-      const last = others.pop();
-      if (last === undefined) return [];
-      const lines = [pieces.join(''), ...others];
+      if (lines.length === 1) return [];
+      lines[0] = pieces.join('');
+      const last = lines.pop() ?? '';
       pieces = [last];
       pendingChars = last.length;
       return lines.map(takeLine).filter((event) => event !== undefined);

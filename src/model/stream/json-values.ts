@@ -5,7 +5,8 @@ import { isNestedDeeperThan, MAX_JSON_DEPTH } from '../../lib/json.ts';
 export function parseNetworkJson(text: string): JsonValue | undefined {
   try {
     const value: JsonValue = JSON.parse(text);
-    return isNestedDeeperThan(value, MAX_JSON_DEPTH) ? undefined : value;
+    // Each level has two brackets, so that a short text need not be walked.
+    return text.length > 2 * MAX_JSON_DEPTH && isNestedDeeperThan(value, MAX_JSON_DEPTH) ? undefined : value;
   } catch {
     return undefined;
   }

@@ -56,7 +56,7 @@ async function* mergeDeltas(
       passedAt = performance.now();
       const events = waiting;
       waiting = [];
-      yield* events;
+      for (const event of events) yield event;
     }
     return await reading;
   } finally {

@@ -55,7 +55,7 @@ export async function* readReply(response: Response, context: ReplyContext): Asy
         reply = step.reply;
         if (step.progress === 'content') attempt.markProgress();
         else if (step.progress === 'frame' || event.type === 'ping') attempt.markAlive();
-        yield* step.events;
+        for (const change of step.events) yield change;
         if (!reply.isStopped) continue;
         attempt.markComplete();
         return buildOutcome(reply) ?? fail(CONNECTION_LOST_FAILURE);
@@ -86,7 +86,7 @@ const MAX_REPLY_CHARS = 100_000_000;
 
 /** Returns true for the end marker of chat completions, which some gateways also send for the Messages API. */
 function isDoneMarker({ data }: ServerSentEvent): boolean {
-  return data.trim() === '[DONE]';
+  return !data.startsWith('{') && data.trim() === '[DONE]';
 }
 
 function hasCompleteBlocks({ openBlocks, finishedBlocks }: MessagesReplyState): boolean {

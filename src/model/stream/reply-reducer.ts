@@ -180,10 +180,12 @@ function addDelta(reply: MessagesReplyState, event: JsonObject, newId: () => str
   return { reply, events: appendToReplyBlock(found.block, found.position, delta), progress: rateDelta(delta) };
 }
 
-function rateDelta({ type, ...fields }: JsonObject): ReplyProgress {
-  if (!Object.values(fields).some((field) => field !== '' && field !== null)) return 'none';
-  const text = narrowToString(fields.text ?? fields.thinking ?? fields.partial_json) ?? '';
-  return type === 'citations_delta' || /\S/.test(text) ? 'content' : 'frame';
+function rateDelta(delta: JsonObject): ReplyProgress {
+  const text = narrowToString(delta.text ?? delta.thinking ?? delta.partial_json) ?? '';
+  if (/\S/.test(text)) return 'content';
+  const isEmpty = Object.entries(delta).every(([key, field]) => key === 'type' || field === '' || field === null);
+  if (isEmpty) return 'none';
+  return delta.type === 'citations_delta' ? 'content' : 'frame';
 }
 
 function stopBlock(reply: MessagesReplyState, event: JsonObject): Step {
