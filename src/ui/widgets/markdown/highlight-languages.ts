@@ -26,32 +26,47 @@ import typescript from 'highlight.js/lib/languages/typescript';
 import xml from 'highlight.js/lib/languages/xml';
 import yaml from 'highlight.js/lib/languages/yaml';
 
-/** The highlighted languages; each registers its aliases itself. */
-export const LANGUAGES: readonly (readonly [string, LanguageFn])[] = [
-  ['bash', bash],
-  ['c', c],
-  ['cpp', cpp],
-  ['csharp', csharp],
-  ['css', css],
-  ['diff', diff],
-  ['dockerfile', dockerfile],
-  ['go', go],
-  ['ini', ini],
-  ['java', java],
-  ['javascript', javascript],
-  ['json', json],
-  ['kotlin', kotlin],
-  ['lua', lua],
-  ['makefile', makefile],
-  ['markdown', markdown],
-  ['php', php],
-  ['python', python],
-  ['ruby', ruby],
-  ['rust', rust],
-  ['scss', scss],
-  ['sql', sql],
-  ['swift', swift],
-  ['typescript', typescript],
-  ['xml', xml],
-  ['yaml', yaml],
+/** A language that can be highlighted. */
+export type HighlightLanguage = {
+  readonly name: string;
+  readonly define: LanguageFn;
+  /** Other names of the language, as its definition has them. */
+  readonly aliases?: readonly string[];
+  /** Languages that occur within it. */
+  readonly embeds?: readonly string[];
+};
+
+/** The highlighted languages. The aliases are repeated here, so that a language is only defined when it is used. */
+export const LANGUAGES: readonly HighlightLanguage[] = [
+  { name: 'bash', define: bash, aliases: ['sh', 'zsh'] },
+  { name: 'c', define: c, aliases: ['h'] },
+  { name: 'cpp', define: cpp, aliases: ['cc', 'c++', 'h++', 'hpp', 'hh', 'hxx', 'cxx'] },
+  { name: 'csharp', define: csharp, aliases: ['cs', 'c#'] },
+  { name: 'css', define: css },
+  { name: 'diff', define: diff, aliases: ['patch'] },
+  { name: 'dockerfile', define: dockerfile, aliases: ['docker'], embeds: ['bash'] },
+  { name: 'go', define: go, aliases: ['golang'] },
+  { name: 'ini', define: ini, aliases: ['toml'] },
+  { name: 'java', define: java, aliases: ['jsp'] },
+  { name: 'javascript', define: javascript, aliases: ['js', 'jsx', 'mjs', 'cjs'], embeds: ['css', 'xml'] },
+  { name: 'json', define: json, aliases: ['jsonc', 'json5'] },
+  { name: 'kotlin', define: kotlin, aliases: ['kt', 'kts', 'ktm', 'ktx'] },
+  { name: 'lua', define: lua, aliases: ['pluto'] },
+  { name: 'makefile', define: makefile, aliases: ['mk', 'mak', 'make'] },
+  { name: 'markdown', define: markdown, aliases: ['md', 'mkdown', 'mkd'], embeds: ['xml'] },
+  { name: 'php', define: php },
+  { name: 'python', define: python, aliases: ['py', 'gyp', 'ipython'] },
+  { name: 'ruby', define: ruby, aliases: ['rb', 'gemspec', 'podspec', 'thor', 'irb'] },
+  { name: 'rust', define: rust, aliases: ['rs'] },
+  { name: 'scss', define: scss },
+  { name: 'sql', define: sql },
+  { name: 'swift', define: swift },
+  { name: 'typescript', define: typescript, aliases: ['ts', 'tsx', 'mts', 'cts'], embeds: ['css', 'xml'] },
+  {
+    name: 'xml',
+    define: xml,
+    aliases: ['html', 'xhtml', 'rss', 'atom', 'xjb', 'xsd', 'xsl', 'plist', 'wsf', 'svg'],
+    embeds: ['css', 'javascript'],
+  },
+  { name: 'yaml', define: yaml, aliases: ['yml'], embeds: ['ruby'] },
 ];

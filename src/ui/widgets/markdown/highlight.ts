@@ -1,5 +1,6 @@
 import type { CodeLine, HighlightCode, StyledSpan } from '../../text/line.ts';
 import type { ThemeToken } from '../../theme/theme.ts';
+import type { HighlightLanguage } from './highlight-languages.ts';
 
 /** Maps the scopes of the highlighter to the few colors of a theme. */
 const SCOPE_TOKENS: readonly (readonly [RegExp, ThemeToken])[] = [
@@ -27,15 +28,26 @@ export async function loadHighlighter(): Promise<HighlightCode> {
     import('./highlight-languages.ts'),
   ]);
   const instance = core.newInstance();
-  for (const [name, define] of LANGUAGES) instance.registerLanguage(name, define);
-  return (code, language) => {
-    const name = language.toLowerCase();
-    if (instance.getLanguage(name) === undefined) return undefined;
+  const languages = new Map(
+    LANGUAGES.flatMap((language) => [language.name, ...(language.aliases ?? [])].map((name) => [name, language])),
+  );
+  /** Defines a language when it is first used: the definitions are large. */
+  function define(language: HighlightLanguage): void {
+    if (instance.getLanguage(language.name) !== undefined) return;
+    instance.registerLanguage(language.name, language.define);
+    for (const name of language.embeds ?? []) {
+      const embedded = languages.get(name);
+      if (embedded !== undefined) define(embedded);
+    }
+  }
+  return (code, name) => {
+    const language = languages.get(name.toLowerCase());
+    if (language === undefined) return undefined;
+    define(language);
     // The highlighter closes all scopes at the end, so a newline is added to see which are open after the last line.
-    return parseHighlighted(instance.highlight(`${code}\n`, { language: name, ignoreIllegals: true }).value).slice(
-      0,
-      -1,
-    );
+    return parseHighlighted(
+      instance.highlight(`${code}\n`, { language: language.name, ignoreIllegals: true }).value,
+    ).slice(0, -1);
   };
 }
 
