@@ -27,7 +27,7 @@ const RUNTIME_SETTINGS = {
   BUN_JSC_useFTLJIT: '0',
   BUN_JSC_thresholdForJITAfterWarmUp: '2000',
   BUN_JSC_thresholdForOptimizeAfterWarmUp: '4000',
-  BUN_JSC_jitMemoryReservationSize: '6291456',
+  BUN_JSC_jitMemoryReservationSize: '5242880',
   BUN_JSC_maximumFunctionForCallInlineCandidateBytecodeCostForDFG: '0',
 };
 

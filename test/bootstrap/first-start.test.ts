@@ -235,7 +235,7 @@ longTest('started by npm, the program sees the folder and the environment of the
       BUN_JSC_useFTLJIT: '0',
       BUN_JSC_thresholdForJITAfterWarmUp: '2000',
       BUN_JSC_thresholdForOptimizeAfterWarmUp: '4000',
-      BUN_JSC_jitMemoryReservationSize: '6291456',
+      BUN_JSC_jitMemoryReservationSize: '5242880',
       BUN_JSC_maximumFunctionForCallInlineCandidateBytecodeCostForDFG: '0',
       BUN_RUNTIME_TRANSPILER_CACHE_PATH: `${HOME}/.cache/ouro`,
       NPM_LOG,

@@ -32,7 +32,7 @@ test.each(['inside the package', 'hoisted beside it'])('an installed package fin
 
 longTest('the runtime is started with idle settings, unless the user sets others', async () => {
   const { root, env } = bareCheckout();
-  const ours = ['60000', '0', '2000', '4000', '6291456', '0'];
+  const ours = ['60000', '0', '2000', '4000', '5242880', '0'];
   const theirs = {
     BUN_GC_TIMER_INTERVAL: '5',
     BUN_JSC_useFTLJIT: '1',

@@ -46,7 +46,7 @@ test('provider keys are used for requests, and reach no command, hook, server or
       BUN_JSC_useFTLJIT: '0',
       BUN_JSC_thresholdForJITAfterWarmUp: '2000',
       BUN_JSC_thresholdForOptimizeAfterWarmUp: '4000',
-      BUN_JSC_jitMemoryReservationSize: '6291456',
+      BUN_JSC_jitMemoryReservationSize: '5242880',
       BUN_JSC_maximumFunctionForCallInlineCandidateBytecodeCostForDFG: '0',
       BUN_RUNTIME_TRANSPILER_CACHE_PATH: '0',
     },
