@@ -28,7 +28,9 @@ export async function runUndoCommand({ args, flags, io }: SubcommandInput): Prom
   try {
     if (flags.list === true) return await list(opened.undo, io);
     const paths = await Promise.all(words.map((word) => resolveOperand(word, io.cwd)));
-    return printOutcome(flags.redo === true ? await opened.undo.redo() : await undo(opened.undo, flags.to, paths), io);
+    return flags.redo === true
+      ? printOutcome(await opened.undo.redo(), 'the undo', io)
+      : printOutcome(await undo(opened.undo, flags.to, paths), 'the change', io);
   } finally {
     await opened.undo.close();
   }
@@ -74,7 +76,7 @@ async function undo(desk: StoredSessionUndo, to: unknown, paths: readonly string
   return paths.length === 0 ? desk.undo(id) : desk.undoPaths(paths, id);
 }
 
-function printOutcome(outcome: UndoOutcome, io: ProcessIo): number {
+function printOutcome(outcome: UndoOutcome, undone: 'the undo' | 'the change', io: ProcessIo): number {
   if (!outcome.ok) {
     io.stderr.write(`${sanitize(outcome.why, 'line')}\n`);
     return 1;
@@ -87,6 +89,6 @@ function printOutcome(outcome: UndoOutcome, io: ProcessIo): number {
   const prompt = truncateEnd(sanitize(outcome.prompt, 'line'), 70);
   const isComplete = outcome.problems.length === 0;
   const summary = isComplete ? 'Restored the files from before' : 'Not all files could be restored from before';
-  io.stdout.write(prompt === '' ? `${summary} the undo.\n` : `${summary}: ${prompt}\n`);
+  io.stdout.write(prompt === '' ? `${summary} ${undone}.\n` : `${summary}: ${prompt}\n`);
   return isComplete ? 0 : 1;
 }

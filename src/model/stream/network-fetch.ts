@@ -30,7 +30,8 @@ export function createNetworkFetch(settings: NetworkSettings, send: typeof fetch
     tlsOptions ??= readTlsOptions(settings);
     const tls = address.startsWith('https:') ? await tlsOptions : undefined;
     try {
-      return await send(input, { ...init, ...(tls && { tls }), ...(proxy?.url && { proxy: proxy.url.href }) });
+      const headers = requestUncompressed(input, init);
+      return await send(input, { ...init, headers, ...(tls && { tls }), ...(proxy?.url && { proxy: proxy.url.href }) });
     } catch (thrown) {
       throw (
         (proxy && toProxyProblem(proxy, thrown)) ??
@@ -39,6 +40,13 @@ export function createNetworkFetch(settings: NetworkSettings, send: typeof fetch
       );
     }
   };
+}
+
+/** Asks for a plain reply: of a compressed one that is cut, the runtime prints its own error into the terminal. */
+function requestUncompressed(...[input, init]: Parameters<typeof fetch>): Headers {
+  const headers = new Headers(init?.headers ?? (input instanceof Request ? input.headers : undefined));
+  if (!headers.has('accept-encoding')) headers.set('accept-encoding', 'identity');
+  return headers;
 }
 
 function describeUnusableProxy({ variable, url, label }: ProxySetting): string | undefined {

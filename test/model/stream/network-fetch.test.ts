@@ -171,3 +171,21 @@ test('a server that requires a client certificate gets the configured one; witho
   expect(words[2]).toMatch(/instead of an event stream/);
   expect(words[3]).toMatch(/instead of an event stream/);
 });
+
+test('a plain reply is requested, beside the headers of the caller', async () => {
+  const sent: Headers[] = [];
+  const send: typeof fetch = Object.assign(
+    async (_input: unknown, init?: RequestInit) => {
+      sent.push(new Headers(init?.headers));
+      return new Response('');
+    },
+    { preconnect: () => undefined },
+  );
+  const network = createNetworkFetch({ variables: {}, keyPassphrase: undefined }, send);
+  await network('http://127.0.0.1', { headers: { 'x-api-key': 'k' } });
+  await network(new Request('http://127.0.0.1', { headers: { 'x-api-key': 'k' } }));
+  expect(sent.map((headers) => [headers.get('accept-encoding'), headers.get('x-api-key')])).toEqual([
+    ['identity', 'k'],
+    ['identity', 'k'],
+  ]);
+});
