@@ -107,6 +107,8 @@ export function getRedrawIntervalMs(view: ViewState, motion: FrameSchedulerDeps[
 
 /** Ten frames a second are smooth enough for streamed text, and each frame has a cost. */
 const FRAME_MS = 100;
+/** Shortest delay after an event, so that one frame shows the events that usually follow. */
+const GATHER_MS = 50;
 /** Short delay for a new status. The end of a run usually follows within it, so that one frame shows both. */
 const STATUS_MS = 20;
 
@@ -127,11 +129,12 @@ const AWAITED_EVENTS: ReadonlySet<string> = new Set(['agent_end', 'queue', 'mode
  */
 export function createDrawThrottle(draw: () => void) {
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let drawnAt = Number.NEGATIVE_INFINITY;
 
   function schedule(event: AgentEvent): void {
     const isStatus = event.type === 'status';
     if (!isStatus && !isUrgent(event)) {
-      timer ??= setTimeout(draw, FRAME_MS);
+      timer ??= setTimeout(draw, Math.max(GATHER_MS, drawnAt + FRAME_MS - performance.now()));
       return;
     }
     clearTimeout(timer);
@@ -140,10 +143,11 @@ export function createDrawThrottle(draw: () => void) {
 
   return {
     schedule,
-    /** Cancels the scheduled drawing. */
+    /** Cancels the scheduled drawing, as the screen is drawn now. */
     cancel() {
       clearTimeout(timer);
       timer = undefined;
+      drawnAt = performance.now();
     },
   };
 }
