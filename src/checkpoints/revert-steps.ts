@@ -73,7 +73,7 @@ async function planRevert(
   steps: ReadonlyMap<string, readonly CheckpointStep[]>,
   { snapshots, store, keeper }: RevertDeps,
 ): Promise<RevertPlan> {
-  const pending: PendingRestore[] = [];
+  const planned: (PendingRestore & { readonly found: CheckpointPathState })[] = [];
   const problems: string[] = [];
   const failed: string[] = [];
   const yieldIfDue = createEventLoopYielder();
@@ -93,9 +93,19 @@ async function planRevert(
       stored,
     );
     if (target === undefined) problems.push(`${path}: ${explainConflict(pathSteps, store)}`);
-    else if (!isSameFileState(found, target)) pending.push({ path, before: current, after: target });
+    else planned.push({ path, found, before: current, after: target });
   }
+  // Once such a link is a folder again, a file that was seen through it is gone.
+  const links = new Set(planned.flatMap(({ path, before }) => (before.kind === 'link' ? [path] : [])));
+  const pending = planned.filter(
+    ({ path, found, before, after }) =>
+      !isSameFileState(found, after) || (!isSameFileState(before, after) && isUnder(path, links)),
+  );
   return { pending, problems, failed };
+}
+
+function isUnder(path: string, links: ReadonlySet<string>): boolean {
+  return links.size > 0 && (links.has(path) || (dirname(path) !== path && isUnder(dirname(path), links)));
 }
 
 function explainConflict(steps: readonly CheckpointStep[], store: RevertDeps['store']): string {

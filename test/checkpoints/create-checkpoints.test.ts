@@ -110,6 +110,9 @@ const LINES = [
   'mv run.sh untracked.ts',
   'rm link && mkdir link && echo in > link/in',
   'rm -rf docs && ln -s / docs',
+  'mv src moved && ln -s moved src',
+  'mv src/deep . && ln -s ../deep src/deep',
+  'cp -a docs copy && rm -rf docs && ln -s copy docs',
   'ln -sf docs/bin link',
   'chmod 000 docs/bin; chmod 755 x.log',
   'chmod 500 src/deep',
@@ -139,6 +142,19 @@ test('whatever destructive commands do to a project is undone, byte for byte and
     }),
     runs(8),
   );
+});
+
+test('a folder that a link to the moved folder replaces is restored with its files, and the undo can be undone', async () => {
+  await shell('mkdir -p d/e && echo 1 > d/1 && echo 2 > d/e/2', root, base);
+  const checkpoints = open();
+  const before = await picture(root);
+  await checkpoints.addPrompt('m1', 'move');
+  await run(checkpoints, 'mv d moved && ln -s moved d');
+  const after = await picture(root);
+  await checkpoints.restore(await newest(checkpoints));
+  expect(await picture(root)).toEqual(before);
+  await checkpoints.redo();
+  expect(await picture(root)).toEqual(after);
 });
 
 test('each prompt is a rewind target for changes of tools and commands', async () => {
