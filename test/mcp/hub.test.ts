@@ -195,6 +195,11 @@ test.concurrent('a server leaves no process, whatever it hides', async () => {
 
 /** A server on pipes whose only tool misbehaves. */
 const misbehaving = (reaction: string) => `
+  const closeInput = () => {
+    process.on('uncaughtException', () => undefined);
+    require('node:fs').closeSync(0);
+    setInterval(() => undefined, 60_000);
+  };
   const send = (message) => console.log(JSON.stringify({ jsonrpc: '2.0', ...message }));
   require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
     const { id, method, params } = JSON.parse(line);
@@ -209,6 +214,7 @@ const misbehaving = (reaction: string) => `
 
 test.concurrent.each([
   ['closes its output and stays', "require('node:fs').closeSync(1)", /ended during the call \(closed its output\)/],
+  ['closes its input and stays', 'closeInput()', /ended during the call \(closed its input\)/],
   ['answers with neither a result nor an error', 'send({ id })', /its answer is not valid JSON-RPC/],
   ['answers with both', "send({ id, result: {}, error: { code: 1, message: 'x' } })", /is not valid JSON-RPC/],
 ])('a call of a server that %s ends at once', async (_, reaction, message) => {

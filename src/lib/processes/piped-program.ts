@@ -3,6 +3,7 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { getErrorMessage } from '../errors.ts';
+import { isObjectOrArray } from '../json.ts';
 import { getProcessStartTime } from './process-info.ts';
 import { createProcessMarkerCommand } from './process-markers.ts';
 import { CALL_MARKER, killProcessTree } from './process-tree.ts';
@@ -39,6 +40,7 @@ export type PipedProgramListeners = {
 export type PipedProgram = {
   /** Resolves when the process runs. Rejects with the reason if it cannot be started. */
   start(): Promise<void>;
+  /** Rejects if the program reads nothing any more, once it has ended: it is killed then. */
   write(text: string): Promise<void>;
   /** Stops reading its output and kills its process group. */
   abort(reason: string): void;
@@ -109,8 +111,16 @@ export function createPipedProgram(options: PipedProgramOptions, listeners: Pipe
     },
     write: (text) =>
       new Promise((resolve, reject) => {
-        if (child?.stdin.writable !== true) return reject(new Error(ending ?? 'The server is not running.'));
-        child.stdin.write(text, (problem) => (problem ? reject(problem) : resolve()));
+        const input = child?.stdin;
+        if (input?.writable !== true) return reject(new Error(ending ?? 'The server is not running.'));
+        // It can be asked nothing any more. A program that exits gives its own reason first.
+        const fail = (problem: unknown) =>
+          setTimeout(() => {
+            program.abort('closed its input');
+            void program.close().then(() => reject(problem));
+          }, DRAIN_MS);
+        input.write(text, (problem) => (problem ? fail(problem) : resolve()));
+        flushSink(input).catch(fail);
       }),
     abort(reason) {
       ending ??= reason;
@@ -125,6 +135,13 @@ export function createPipedProgram(options: PipedProgramOptions, listeners: Pipe
     getGroupId: () => child?.pid,
   };
   return program;
+}
+
+/** Flushes the sink behind a stream in Bun, which reports the broken pipe of a small write nowhere else. */
+async function flushSink(input: Writable): Promise<void> {
+  const key = Object.getOwnPropertySymbols(input).find(({ description }) => description === 'kWriteStreamFastPath');
+  const sink: unknown = key === undefined ? undefined : Reflect.get(input, key);
+  if (isObjectOrArray(sink) && typeof sink.flush === 'function') await sink.flush();
 }
 
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;

@@ -9,18 +9,27 @@ export type TransportHandle = { readonly transport: Transport; readonly describe
 
 /** Creates a transport to a child process over its pipes, one message per line. */
 export function createStdioTransport(start: PipedProgramOptions): TransportHandle {
+  const probe = createInputProbe((line) => program.write(line));
   const output = createStdioParser(
-    (message) => transport.onmessage?.(message),
+    (message) => {
+      if (!probe.receive(message)) transport.onmessage?.(message);
+    },
     (reason) => program.abort(reason),
   );
   const program = createPipedProgram(start, {
     onStdout: output.parseStdout,
     onStderr: output.addStderr,
-    onEnd: () => transport.onclose?.(),
+    onEnd: () => {
+      probe.stop();
+      transport.onclose?.();
+    },
   });
   const transport: Transport = {
     start: program.start,
-    send: (message) => program.write(`${JSON.stringify(message)}\n`),
+    send(message) {
+      probe.send(message);
+      return program.write(`${JSON.stringify(message)}\n`);
+    },
     close: program.close,
   };
   return {
@@ -31,6 +40,38 @@ export function createStdioTransport(start: PipedProgramOptions): TransportHandl
         ? program.getEndReason()
         : `${program.getEndReason() ?? 'sent no MCP message'}; ${lastOutput}`;
     },
+  };
+}
+
+const PROBE_INTERVAL_MS = 3_000;
+const PROBE_ID = 'ouro-probe';
+
+/**
+ * Creates a probe that writes pings while a request has no answer: only a write shows that a server has closed its
+ * input, and then no more is sent until the answer, which may never come.
+ */
+function createInputProbe(write: (line: string) => Promise<void>) {
+  const unanswered = new Set<unknown>();
+  let timer: ReturnType<typeof setInterval> | undefined;
+  const ping = `${JSON.stringify({ jsonrpc: '2.0', id: PROBE_ID, method: 'ping' })}\n`;
+  const stop = () => {
+    clearInterval(timer);
+    timer = undefined;
+  };
+  return {
+    send(message: JSONRPCMessage): void {
+      if (!('method' in message && 'id' in message)) return;
+      unanswered.add(message.id);
+      timer ??= setInterval(() => void write(ping).catch(() => undefined), PROBE_INTERVAL_MS);
+    },
+    /** Takes a message of the server. Returns whether it answers a ping. */
+    receive(message: JSONRPCMessage): boolean {
+      if ('method' in message) return false;
+      unanswered.delete(message.id);
+      if (unanswered.size === 0) stop();
+      return message.id === PROBE_ID;
+    },
+    stop,
   };
 }
 
