@@ -9,6 +9,7 @@ import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { McpIdentityProvider } from '../../contracts/hook-and-server-schemas.ts';
 import { sanitizeUntrustedLine } from '../../lib/text/sanitize.ts';
 import type { OAuthConfig } from '../configured-mcp-server.ts';
+import { fetchFromAuthServer, isMcpRequest } from './auth-server-fetch.ts';
 import {
   describeTokenError,
   type IdTokenCommandEnvironment,
@@ -17,7 +18,6 @@ import {
 } from './identity-provider.ts';
 
 const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
-const TOKEN_TIMEOUT_MS = 20_000;
 
 /**
  * Creates an enterprise-managed login: the identity provider issues an assertion about the user, which the MCP server's
@@ -83,22 +83,14 @@ export function createEnterpriseAuth(
         .exchange(form.get('assertion') ?? '', () => exchangeAssertion(input, init))
         .catch(scopeTracker.rollBack);
     const headers = new Headers(init?.headers);
-    // Servers of the older SSE transport receive messages at another address, so the header is checked as well.
-    const isMcpServer =
-      new URL(String(input)).href === new URL(url).href || headers.get('authorization')?.startsWith('Bearer ') === true;
+    if (!isMcpRequest(url, input, headers)) return fetchFromAuthServer(input, init);
     let response = await fetch(input, init);
     // A parallel request has renewed the token since this one was sent.
-    if (
-      isMcpServer &&
-      response.status === 401 &&
-      tokens !== undefined &&
-      headers.get('authorization') !== formatBearer(tokens)
-    ) {
+    if (response.status === 401 && tokens !== undefined && headers.get('authorization') !== formatBearer(tokens)) {
       await response.body?.cancel();
       headers.set('authorization', formatBearer(tokens));
       response = await fetch(input, { ...init, headers });
     }
-    if (!isMcpServer) return response;
     const isCurrentToken = tokens !== undefined && headers.get('authorization') === formatBearer(tokens);
     if (response.status === 401 && isCurrentToken && acceptedToken !== tokens?.access_token)
       throw new Error('The server refused (401) the token of its own authorization server.');
@@ -152,7 +144,7 @@ function createSharedRenewal(createRequest: () => Promise<URLSearchParams>) {
 
 /** Sends the assertion to the authorization server; throws with its reason when it is refused. */
 async function exchangeAssertion(input: string | URL, init: RequestInit | undefined): Promise<Response> {
-  const response = await fetch(input, { ...init, redirect: 'error', signal: AbortSignal.timeout(TOKEN_TIMEOUT_MS) });
+  const response = await fetchFromAuthServer(input, { ...init, redirect: 'error' });
   if (response.ok) return response;
   const reason = describeTokenError(await response.text(), response.status);
   const server = `The authorization server ${new URL(String(input)).origin}`;

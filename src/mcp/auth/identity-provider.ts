@@ -5,11 +5,11 @@ import { parseJson } from '../../lib/json.ts';
 import { runShellCommand } from '../../lib/processes/find-shell.ts';
 import { requireProgramOutput } from '../../lib/processes/run-program.ts';
 import { sanitizeUntrustedLine } from '../../lib/text/sanitize.ts';
+import { fetchFromAuthServer } from './auth-server-fetch.ts';
 
 const EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';
 const ID_TOKEN = 'urn:ietf:params:oauth:token-type:id_token';
 const ASSERTION = 'urn:ietf:params:oauth:token-type:id-jag';
-const REQUEST_TIMEOUT_MS = 20_000;
 const MESSAGE_CHARS = 300;
 
 const assertionResponse = z.object({
@@ -71,12 +71,11 @@ async function postForm(
   form: Readonly<Record<string, string>>,
   headers: Readonly<Record<string, string>>,
 ) {
-  const response = await fetch(address, {
+  const response = await fetchFromAuthServer(address, {
     method: 'POST',
     headers: { accept: 'application/json', ...headers },
     body: new URLSearchParams(form),
     redirect: 'error',
-    signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
   });
   return { ok: response.ok, status: response.status, text: await response.text() };
 }

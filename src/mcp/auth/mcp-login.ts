@@ -5,6 +5,7 @@ import { auth, type OAuthClientProvider } from '@modelcontextprotocol/sdk/client
 import { createDeferred, resolveUndefinedOnAbort } from '../../lib/promises.ts';
 import type { OAuthConfig } from '../configured-mcp-server.ts';
 import { requestAuthChallenge } from './auth-challenge.ts';
+import { createMcpFetch } from './auth-server-fetch.ts';
 import { type McpCredentialStore, type McpCredentials, openMcpCredentialStore } from './mcp-credentials.ts';
 
 /** The server to log in to, and how to show its page to the user. */
@@ -65,6 +66,7 @@ async function resolveLoginOptions({ url, oauth, signal }: McpLoginOptions, stor
   const metadata = challenge?.resourceMetadata;
   return {
     serverUrl: url,
+    fetchFn: createMcpFetch(url),
     ...(scope === undefined ? {} : { scope }),
     ...(metadata === undefined ? {} : { resourceMetadataUrl: new URL(metadata) }),
   };

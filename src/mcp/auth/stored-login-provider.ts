@@ -2,13 +2,19 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { type OAuthClientProvider, UnauthorizedError } from '@modelcontextprotocol/sdk/client/auth.js';
 import { ClientCredentialsProvider, PrivateKeyJwtProvider } from '@modelcontextprotocol/sdk/client/auth-extensions.js';
-import { TemporarilyUnavailableError } from '@modelcontextprotocol/sdk/server/auth/errors.js';
 import { type OAuthTokens, OAuthTokensSchema } from '@modelcontextprotocol/sdk/shared/auth.js';
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { getErrnoCode, getErrorMessage } from '../../lib/errors.ts';
 import { runWithFileLock } from '../../lib/files/file-lock.ts';
 import type { ConfiguredMcpServer, OAuthConfig } from '../configured-mcp-server.ts';
 import { recordAuthChallenges } from './auth-challenge.ts';
+import {
+  AUTH_SERVER_TIMEOUT_MS,
+  createMcpFetch,
+  createRenewalError,
+  fetchFromAuthServer,
+  isRenewalFailure,
+} from './auth-server-fetch.ts';
 import { createEnterpriseAuth } from './enterprise-auth.ts';
 import type { IdTokenCommandEnvironment } from './identity-provider.ts';
 import { type McpCredentialStore, type McpCredentials, openMcpCredentialStore } from './mcp-credentials.ts';
@@ -29,7 +35,7 @@ export async function createStoredMcpAuth(
   if (launch.oauth !== undefined && identityProvider !== undefined)
     return createEnterpriseAuth(url, launch.oauth, identityProvider, deps);
   const store = openMcpCredentialStore(ouroHome);
-  if (launch.oauth?.grant === 'client_credentials') return createClientCredentialsAuth(launch.oauth);
+  if (launch.oauth?.grant === 'client_credentials') return createClientCredentialsAuth(url, launch.oauth);
   if ((await store.get(url))?.tokens === undefined)
     return { fetch: recordAuthChallenges(url, store, fetch, [401, 403]) };
   const { provider, getSentTokens } = createStoredProvider(url, store);
@@ -39,18 +45,17 @@ export async function createStoredMcpAuth(
 }
 
 /** Creates a login without a user: client credentials with a secret or a signing key. */
-function createClientCredentialsAuth({
-  clientId = '',
-  clientSecret = '',
-  privateKey,
-  algorithm,
-  scope,
-  issuer,
-}: OAuthConfig): StoredMcpAuth {
+function createClientCredentialsAuth(
+  url: string,
+  { clientId = '', clientSecret = '', privateKey, algorithm, scope, issuer }: OAuthConfig,
+): StoredMcpAuth {
   const issuerOption = issuer === undefined ? {} : { expectedIssuer: issuer };
   const common = { clientId, ...(scope === undefined ? {} : { scope }), ...issuerOption };
-  if (privateKey === undefined) return { authProvider: new ClientCredentialsProvider({ ...common, clientSecret }) };
-  return { authProvider: new PrivateKeyJwtProvider({ ...common, privateKey, algorithm: algorithm ?? 'ES256' }) };
+  const authProvider =
+    privateKey === undefined
+      ? new ClientCredentialsProvider({ ...common, clientSecret })
+      : new PrivateKeyJwtProvider({ ...common, privateKey, algorithm: algorithm ?? 'ES256' });
+  return { authProvider, fetch: createMcpFetch(url) };
 }
 
 /** Creates a provider that reads the store on each request: another process may have renewed the tokens. */
@@ -105,14 +110,12 @@ type RefreshParts = {
   readonly getSentTokens: () => OAuthTokens | undefined;
 };
 
-/** Limit for one refresh; other connections wait for it. */
-const REFRESH_TIMEOUT_MS = 30_000;
-
 /**
  * Creates a fetch that lets one connection of one process refresh a login at a time and stores the new tokens before
  * the next one reads them: many servers accept a refresh token only once.
  */
 function createRefreshingFetch({ url, store, ouroHome, getSentTokens }: RefreshParts): FetchLike {
+  const send = createMcpFetch(url);
   const lockPath = join(ouroHome, `mcp-login-${createHash('sha256').update(url).digest('hex').slice(0, 16)}`);
 
   async function refresh(refreshToken: string, request: () => Promise<Response>): Promise<Response> {
@@ -121,9 +124,9 @@ function createRefreshingFetch({ url, store, ouroHome, getSentTokens }: RefreshP
       current !== undefined && (current.refresh_token !== refreshToken || !areSameTokens(current, getSentTokens()));
     if (isRenewed) return Response.json(current);
     const response = await request().catch((thrown: unknown) => {
-      throw createRenewalError(getErrnoCode(thrown) ?? getErrorMessage(thrown));
+      throw isRenewalFailure(thrown) ? thrown : createRefreshError(getErrnoCode(thrown) ?? getErrorMessage(thrown));
     });
-    if (response.status >= 500 || response.status === 429) throw createRenewalError(`HTTP ${response.status}`);
+    if (response.status >= 500 || response.status === 429) throw createRefreshError(`HTTP ${response.status}`);
     const fresh = response.ok
       ? OAuthTokensSchema.safeParse(
           await response
@@ -142,22 +145,16 @@ function createRefreshingFetch({ url, store, ouroHome, getSentTokens }: RefreshP
   return (input, init) => {
     const form = init?.body instanceof URLSearchParams ? init.body : undefined;
     const refreshToken = form?.get('grant_type') === 'refresh_token' ? form.get('refresh_token') : null;
-    if (refreshToken === null || refreshToken === undefined) return fetch(input, init);
-    const timedInit = { ...init, signal: AbortSignal.timeout(REFRESH_TIMEOUT_MS) };
+    if (refreshToken === null || refreshToken === undefined) return send(input, init);
     return runWithFileLock(
       lockPath,
-      () => refresh(refreshToken, () => fetch(input, timedInit)),
-      2 * REFRESH_TIMEOUT_MS,
+      () => refresh(refreshToken, () => fetchFromAuthServer(input, init)),
+      2 * AUTH_SERVER_TIMEOUT_MS,
     );
   };
 }
 
-/** Creates the error of a renewal that can succeed later: the SDK takes others for the end of the login. */
-const createRenewalError = (why: string) =>
-  new TemporarilyUnavailableError(`The login could not be renewed (${why}). Try again later.`);
-
-/** Returns true for the error of a renewal that can succeed later. */
-export const isRenewalFailure = (thrown: unknown): boolean => thrown instanceof TemporarilyUnavailableError;
+const createRefreshError = (why: string) => createRenewalError(`The login could not be renewed (${why})`);
 
 /** Returns true for errors that mean the server needs a login or a new one. */
 export function isUnauthorized(thrown: unknown): boolean {

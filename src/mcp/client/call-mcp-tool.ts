@@ -4,6 +4,7 @@ import { type CallContext, ToolFailure, type ToolOutcome } from '../../contracts
 import { getErrnoCode, getErrorMessage } from '../../lib/errors.ts';
 import { wrapInReminder } from '../../lib/text/reminder.ts';
 import { sanitizeUntrustedLine } from '../../lib/text/sanitize.ts';
+import { isRenewalFailure } from '../auth/auth-server-fetch.ts';
 import { isUnauthorized } from '../auth/stored-login-provider.ts';
 import { convertMcpResult, type SaveBinaryContent } from '../content.ts';
 import { elicit } from '../elicit.ts';
@@ -85,6 +86,7 @@ function describeFailure(
   if (closeReason !== undefined) {
     return `The MCP server ${server} ended during the call (${closeReason}). It is being restarted; whether the call took effect is unknown.`;
   }
+  if (isRenewalFailure(thrown)) return `The MCP server ${server} was not called. ${getErrorMessage(thrown)}`;
   if (thrown instanceof Error && 'issues' in thrown)
     return `The MCP server ${server} sent an answer that does not follow the protocol. Whether the call took effect is unknown.`;
   if (getErrnoCode(thrown) !== undefined)

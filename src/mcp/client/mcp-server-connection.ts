@@ -16,7 +16,8 @@ import {
 import type { JsonObject } from '../../contracts/json.ts';
 import type { CallContext } from '../../contracts/tool.ts';
 import { sanitizeUntrustedLine } from '../../lib/text/sanitize.ts';
-import { isRenewalFailure, isUnauthorized } from '../auth/stored-login-provider.ts';
+import { isRenewalFailure } from '../auth/auth-server-fetch.ts';
+import { isUnauthorized } from '../auth/stored-login-provider.ts';
 import { callMcpToolAsTask } from './call-mcp-tool-as-task.ts';
 import {
   type ActiveMcpCall,

@@ -7,7 +7,8 @@ import { type CloudSettings, readFirstVariable } from './cloud-settings.ts';
 
 const SCOPE = 'https://cognitiveservices.azure.com/.default';
 const RESOURCE = 'https://cognitiveservices.azure.com';
-const TIMEOUT_MS = 20_000;
+const TIMEOUT_MS = 10_000;
+const CLI_TIMEOUT_MS = 20_000;
 /** Margin before expiry, so that a request can still be sent. */
 const EXPIRY_MARGIN_MS = 120_000;
 
@@ -21,16 +22,19 @@ export function openEntraTokenSource(
   settings: CloudSettings,
   send: typeof fetch = fetch,
   now: () => number = Date.now,
+  timeoutMs: number = TIMEOUT_MS,
 ): () => Promise<string> {
   let cached: Token | undefined;
   return async () => {
     if (cached !== undefined && cached.endsAtMs - EXPIRY_MARGIN_MS > now()) return cached.text;
-    cached = await loadToken(settings, send, now);
+    cached = await loadToken(settings, { send, now, timeoutMs });
     return cached.text;
   };
 }
 
-async function loadToken(settings: CloudSettings, send: typeof fetch, now: () => number): Promise<Token> {
+type TokenDeps = { readonly send: typeof fetch; readonly now: () => number; readonly timeoutMs: number };
+
+async function loadToken(settings: CloudSettings, deps: TokenDeps): Promise<Token> {
   const tenant = readFirstVariable(settings, 'AZURE_TENANT_ID');
   const client_id = readFirstVariable(settings, 'AZURE_CLIENT_ID');
   const clientSecret = readFirstVariable(settings, 'AZURE_CLIENT_SECRET');
@@ -38,9 +42,7 @@ async function loadToken(settings: CloudSettings, send: typeof fetch, now: () =>
   try {
     if (tenant === undefined || client_id === undefined || (clientSecret ?? tokenFile) === undefined) {
       const managedIdentity = buildManagedIdentityRequest(settings);
-      return managedIdentity === undefined
-        ? await loadCliToken(settings)
-        : await fetchToken(managedIdentity, { send, now });
+      return managedIdentity === undefined ? await loadCliToken(settings) : await fetchToken(managedIdentity, deps);
     }
     const credential: Record<string, string> =
       clientSecret === undefined
@@ -49,7 +51,7 @@ async function loadToken(settings: CloudSettings, send: typeof fetch, now: () =>
     const authority = readFirstVariable(settings, 'AZURE_AUTHORITY_HOST') ?? 'https://login.microsoftonline.com';
     const url = `${authority.replace(/\/+$/, '')}/${tenant}/oauth2/v2.0/token`;
     const formFields = { grant_type: 'client_credentials', client_id, scope: SCOPE, ...credential };
-    return await fetchToken({ url, body: new URLSearchParams(formFields) }, { send, now });
+    return await fetchToken({ url, body: new URLSearchParams(formFields) }, deps);
   } catch (cause) {
     const reason = getErrorMessage(cause).trim().split('\n').at(-1)?.replace(/\.$/, '');
     const advice =
@@ -92,21 +94,20 @@ function buildManagedIdentityRequest(settings: CloudSettings): TokenRequest | un
 
 async function fetchToken(
   { url, body, headers = {} }: TokenRequest,
-  { send, now }: { readonly send: typeof fetch; readonly now: () => number },
+  { send, now, timeoutMs }: TokenDeps,
 ): Promise<Token> {
-  const response = await send(url, {
-    ...(body === undefined ? { method: 'GET' } : { method: 'POST', body }),
-    headers,
-    redirect: 'error',
-    signal: AbortSignal.timeout(TIMEOUT_MS),
-  });
-  const reply = narrowToObject(parseNetworkJson(await response.text()));
+  const { origin } = new URL(url);
+  const limit = AbortSignal.timeout(timeoutMs);
+  const request: RequestInit = body === undefined ? { method: 'GET' } : { method: 'POST', body };
+  const [status, answer] = await send(url, { ...request, headers, redirect: 'error', signal: limit })
+    .then(async (response) => [response.status, await response.text()] as const)
+    .catch((thrown: unknown) => {
+      throw limit.aborted ? new Error(`${origin} did not answer within ${timeoutMs / 1000} s`) : thrown;
+    });
+  const reply = narrowToObject(parseNetworkJson(answer));
   const text = narrowToString(reply?.access_token);
   if (text === undefined) {
-    throw new Error(
-      narrowToString(reply?.error_description)?.split('\n')[0] ??
-        `${new URL(url).origin} answered with ${response.status}`,
-    );
+    throw new Error(narrowToString(reply?.error_description)?.split('\n')[0] ?? `${origin} answered with ${status}`);
   }
   // Managed identities return numbers as strings.
   return { text, endsAtMs: now() + (narrowToNumber(Number(reply?.expires_in)) ?? 0) * 1000 };
@@ -115,7 +116,7 @@ async function fetchToken(
 async function loadCliToken({ variables }: CloudSettings): Promise<Token> {
   const args = ['account', 'get-access-token', '--resource', RESOURCE, '--output', 'json'];
   const reply = narrowToObject(
-    parseNetworkJson(await runForOutput('az', args, { env: variables, timeoutMs: TIMEOUT_MS })),
+    parseNetworkJson(await runForOutput('az', args, { env: variables, timeoutMs: CLI_TIMEOUT_MS })),
   );
   const text = narrowToString(reply?.accessToken);
   if (text === undefined) throw new Error('az printed no token');

@@ -6,6 +6,7 @@ import { loginToMcpServer } from '../../../src/mcp/auth/mcp-login.ts';
 import { createStoredMcpAuth } from '../../../src/mcp/auth/stored-login-provider.ts';
 import { startOAuthServer } from '../../support/api/oauth-server.ts';
 import { callTool } from '../../support/call-tool.ts';
+import { longTest } from '../../support/long-test.ts';
 import { createTempProject } from '../../support/temp-project.ts';
 import { configured, inTime, startHub } from '../servers.ts';
 
@@ -120,6 +121,25 @@ test.each([
   server.breakTokens('never');
   expect(started.hub.listStates().map(({ status }) => status)).not.toContain('needs-auth');
   expect((await openMcpCredentialStore(ouroHome).get(server.url))?.tokens).toBeDefined();
+});
+
+longTest('a token endpoint that hangs ends a call after ten seconds, by name, and needs no new login', async () => {
+  await using server = await startOAuthServer();
+  await using project = await createTempProject();
+  const { ouroHome } = project;
+  await loginToMcpServer({ url: server.url, ouroHome, openPage: obedient, signal: inTime() });
+  await using started = startHub([configured('guarded', { kind: 'http', url: server.url, headers: {} })], { ouroHome });
+  await started.hub.whenSettled();
+  const [tool] = started.hub.listTools();
+  if (tool === undefined) throw new Error('The server has no tool.');
+  server.expire();
+  server.breakTokens('hang');
+  const { origin } = new URL(server.url);
+  await expect(callTool(tool, {})).rejects.toThrow(
+    `The MCP server guarded was not called. The authorization server ${origin} did not answer within 10 s.`,
+  );
+  server.breakTokens('never');
+  expect((await callTool(tool, {})).content).toBe('opened');
 });
 
 test('a failed new login keeps the stored one', async () => {

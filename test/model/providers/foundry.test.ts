@@ -112,3 +112,18 @@ test('without credentials the message says what to set', async () => {
     problem: expect.stringContaining('ANTHROPIC_FOUNDRY_RESOURCE'),
   });
 });
+
+test('a token endpoint that hangs is named', async () => {
+  const hang: typeof fetch = Object.assign(
+    (_: unknown, init?: RequestInit) =>
+      new Promise<Response>((_, reject) => {
+        init?.signal?.addEventListener('abort', () => reject(init.signal?.reason));
+      }),
+    { preconnect: () => undefined },
+  );
+  const variables = { AZURE_TENANT_ID: 't', AZURE_CLIENT_ID: 'c', AZURE_CLIENT_SECRET: 's' };
+  const source = openEntraTokenSource({ variables, keys: {} }, hang, Date.now, 20);
+  await expect(source()).rejects.toThrow(
+    'Cannot get a Microsoft Entra token: https://login.microsoftonline.com did not answer within 0.02 s.',
+  );
+});

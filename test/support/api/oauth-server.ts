@@ -10,8 +10,8 @@ export type OAuthServer = {
   readonly grants: () => readonly string[];
   /** From now on the tokens given out are refused, as if their time were up. */
   expire(): void;
-  /** From now on tokens are not given out: the answer is 500, or the connection is cut. */
-  breakTokens(how: 'never' | 'error' | 'cut'): void;
+  /** From now on tokens are not given out: the answer is 500, the connection is cut, or nothing happens. */
+  breakTokens(how: 'never' | 'error' | 'cut' | 'hang'): void;
   [Symbol.asyncDispose](): Promise<void>;
 };
 
@@ -20,7 +20,7 @@ export async function startOAuthServer(): Promise<OAuthServer> {
   const grants: string[] = [];
   let valid = new Set<string>();
   let refresh = '';
-  let broken: 'never' | 'error' | 'cut' = 'never';
+  let broken: 'never' | 'error' | 'cut' | 'hang' = 'never';
 
   const server = createServer((request, response) => void answer(request, response));
   server.listen(0, '127.0.0.1');
@@ -58,6 +58,7 @@ export async function startOAuthServer(): Promise<OAuthServer> {
       }
       case '/token':
         if (broken === 'cut') return void request.socket.destroy();
+        if (broken === 'hang') return undefined;
         if (broken === 'error') return json(response, 500, { error: 'server_error' });
         return json(response, ...grant(new URLSearchParams(body)));
       case '/mcp':
