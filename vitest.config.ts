@@ -35,6 +35,6 @@ export default defineConfig({
     sequence: { sequencer: Sequence },
     testTimeout: 60_000 * patience,
     hookTimeout: 60_000,
-    expect: { poll: { timeout: WAIT_MS } },
+    expect: { poll: { timeout: WAIT_MS, interval: 15 } },
   },
 });

@@ -24,6 +24,7 @@ import { type CheckpointDeps, createCheckpoints } from '../../src/checkpoints/cr
 import type { CheckpointEntry } from '../../src/contracts/session.ts';
 import { writeAtomically } from '../../src/lib/files/atomic-write.ts';
 import { readExtendedAttributes, setExtendedAttribute } from '../../src/lib/files/extended-attributes.ts';
+import { longTest } from '../support/long-test.ts';
 import { runs } from '../support/runs.ts';
 import { picture, shell } from './disk-picture.ts';
 
@@ -622,7 +623,7 @@ test('an undo of many files can be stopped, and the next one restores the rest',
   expect(new Set(Object.values(await picture(root)).map((file) => file.split(' ')[1]))).toEqual(new Set(['bmV3Cg==']));
 });
 
-test('a file that another program changes during an undo is left alone, and merged by the next one', async () => {
+longTest('a file that another program changes during an undo is left alone, and merged by the next one', async () => {
   const { last } = await changeManyFiles();
   const checkpoints = openActing(() => writeFileSync(last, 'old\n'));
   const id = await newest(checkpoints);
@@ -632,7 +633,7 @@ test('a file that another program changes during an undo is left alone, and merg
   expect(await checkpoints.restore(id)).toMatchObject({ restored: [], problems: [], failed: [] });
 });
 
-test('a change that a tool makes during an undo waits for its end', async () => {
+longTest('a change that a tool makes during an undo waits for its end', async () => {
   const { last } = await changeManyFiles();
   const changed = Promise.withResolvers<void>();
   const checkpoints = openActing(() => {

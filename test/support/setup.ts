@@ -11,7 +11,7 @@ const { OURO_TEST_SEED = '1' } = process.env;
 if (OURO_TEST_SEED !== 'random') fc.configureGlobal({ ...fc.readConfigureGlobal(), seed: Number(OURO_TEST_SEED) });
 
 const { waitFor } = vi;
-const waitLonger: typeof waitFor = (callback, options) =>
-  waitFor(callback, typeof options === 'number' ? options : { timeout: WAIT_MS, ...options });
+const waitFrequently: typeof waitFor = (callback, options) =>
+  waitFor(callback, typeof options === 'number' ? options : { timeout: WAIT_MS, interval: 15, ...options });
 // This file runs once for each test file, in the same process.
-if (waitFor.name !== waitLonger.name) vi.waitFor = waitLonger;
+if (waitFor.name !== waitFrequently.name) vi.waitFor = waitFrequently;

@@ -5,6 +5,7 @@ import type { CliRunOptions } from '../../../src/contracts/frontend/cli-run-opti
 import { type ApiTurn, calls, delayed, says, status, toolUse } from '../../support/api/reply.ts';
 import { startApiServer } from '../../support/api/server.ts';
 import { composed } from '../../support/composed.ts';
+import { processesMarked } from '../../support/processes.ts';
 import { createTempProject, type TempProject } from '../../support/temp-project.ts';
 
 let project: TempProject;
@@ -62,6 +63,8 @@ test.each(['sleep 300', 'setsid sleep 300 & exit 3'])(
     await using at = await opened([inBackground(command), delayed(never, says('never'))]);
     const running = at.conversation.agent.prompt('go');
     await at.server.waitForRequest(2);
+    const listCommands = async () => (await processesMarked(project.marker)).map((one) => one.command);
+    await vi.waitFor(async () => expect(await listCommands()).not.toContainEqual(expect.stringContaining('exit 3')));
     await at.close();
     await running;
     const states = at.events.flatMap((event) => (event.type === 'background' ? [event.state] : []));
