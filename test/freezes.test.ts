@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createTurnFingerprint } from '../src/engine/phases/fingerprint-turn.ts';
 import { parseHookMatcher } from '../src/hooks/parse-matcher.ts';
 import { createGlobTool } from '../src/tools/glob.ts';
 import { createGrepTool } from '../src/tools/grep.ts';
@@ -164,6 +165,18 @@ test.each(someOf(EVIL, 4).map((glob) => [glob.slice(0, 12), glob.length, glob] a
     await heard('find', () => decideTool(fixture, 'Bash', { command: `find . -name '${glob}'` }, rules));
     await heard('Task', () => decideTool(fixture, 'Task', { subagent_type: long }, rules));
     await heard('hook', () => parseHookMatcher(`(${glob.replaceAll('{', '(?:')})+`));
+  },
+);
+
+test.each(['1', 'a', '_', '1:', '2024-', ' ', '\n', 'ab1 '])(
+  'a result made of %j is compared with earlier ones',
+  async (piece) => {
+    const content = piece.repeat(200_000 / piece.length);
+    const block = { type: 'tool_use', id: 'call', name: 'Read', input: { file_path: 'a' } } as const;
+    const result = { type: 'tool_result', tool_use_id: 'call', content, is_error: false } as const;
+    const completion = { status: 'done', outcome: { content }, attachments: [] } as const;
+    const call = { block, result, completion, title: 'Read a', durationMs: 1 };
+    await heard('fingerprint', () => createTurnFingerprint(undefined, [call]));
   },
 );
 

@@ -119,7 +119,7 @@ function listChanges({ completion }: CompletedCall): TurnFingerprint['changes'] 
 
 /** Durations, times, dates and distances in turns differ between two equal results. */
 const TIMES =
-  /\d{4}-\d\d-\d\d|\d\d?:\d\d(?::\d\d)?(?:[.,]\d+)?|\d+(?:[.,]\d+)?\s?(?:ms|µs|ns|s|sec|secs|seconds?|min|minutes?|turns?)\b/g;
+  /(?<!\d)(?:\d{4}-\d\d-\d\d|\d\d?:\d\d(?::\d\d)?(?:[.,]\d+)?|\d+(?:[.,]\d+)?\s?(?:ms|µs|ns|s|sec|secs|seconds?|min|minutes?|turns?)\b)/g;
 
 /** The time of day, in words or in seconds, the ids of processes and shells, and temporary files in a simplified call. */
 const CALL_IDS =
@@ -133,7 +133,7 @@ function removeTimes(text: string): string {
 
 /** Removes numbers and words with digits: counters, process ids, addresses, random names. */
 function removeNumbers(text: string): string {
-  return text.replaceAll(/\w+/g, (word) => (/\d|^[a-f]{4,}$/i.test(word) ? '#' : word));
+  return text.replaceAll(/\b(?:[a-z_]*\d\w*|[a-f]{4,}\b)/gi, '#');
 }
 
 /** Hashes a set: calls that run in parallel may come in any order, and twice. */

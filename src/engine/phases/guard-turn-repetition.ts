@@ -149,9 +149,10 @@ function findRepeatedTurns(
   isEqual: (one: TurnFingerprint, other: TurnFingerprint) => boolean,
   kind: TurnRepetition['kind'],
 ): TurnRepetition {
-  const isNew = (turn: TurnFingerprint, index: number) => !recent.slice(0, index).some((other) => isEqual(turn, other));
-  const repeated = recent.slice(recent.findLastIndex(isNew) + 1);
-  const different = repeated.filter((turn, index) => !repeated.slice(0, index).some((other) => isEqual(turn, other)));
+  const isFirstOf = (turns: readonly TurnFingerprint[]) => (turn: TurnFingerprint, index: number) =>
+    turns.findIndex((other) => isEqual(turn, other)) === index;
+  const repeated = recent.slice(recent.findLastIndex(isFirstOf(recent)) + 1);
+  const different = repeated.filter(isFirstOf(repeated));
   const times = repeated.length === 0 ? 1 : Math.floor(repeated.length / different.length) + 1;
   const isLoose = kind === 'similar_call' || kind === 'rejected_calls';
   const perCount =
