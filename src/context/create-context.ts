@@ -11,7 +11,6 @@ import { createReductionPipeline, type LevelRun } from './reduction/reduction-pi
 import { createSentConversation } from './reduction/sent-conversation.ts';
 import { type ContextDecision, createReductionLog, type ReductionLog } from './reduction-log.ts';
 import { createRequestTokenGauge, createTokenEstimator, sumNumbers } from './token-estimate.ts';
-import { listToolResults } from './tool-calls.ts';
 
 /** The dependencies of the context, supplied by `app`. */
 export type ContextParts = {
@@ -154,9 +153,10 @@ function findSentResult(
   for (let at = sent.length - 1; at >= 0; at -= 1) {
     const message = sent[at];
     if (message === undefined || message.id === clearedUntil) return undefined;
-    const result = listToolResults(message).find((block) => block.tool_use_id === callId);
-    if (result !== undefined) return { result, repliesAgo };
     if (message.role === 'assistant') repliesAgo += 1;
+    if (message.role !== 'user') continue;
+    const result = message.blocks.find((block) => block.type === 'tool_result' && block.tool_use_id === callId);
+    if (result?.type === 'tool_result') return { result, repliesAgo };
   }
   return undefined;
 }

@@ -54,6 +54,8 @@ async function readAll(handle: FileHandle, size: number, file: string, signal: A
     if (bytesRead === 0) return buffer.subarray(0, length);
     length += bytesRead;
     if (length > MAX_FILE_BYTES) throw createTooLargeFailure(file, length);
+    // Complete, without another read to see the end.
+    if (length === size) return buffer.subarray(0, length);
   }
 }
 

@@ -133,10 +133,15 @@ export function createReadTool(deps: ReadDeps): Tool {
     title: ({ file_path }) => `Read ${file_path}`,
     async call(request, { callId, cwd, signal, findSent }) {
       const file = resolveToolPath(request.file_path, { cwd, home: deps.home });
-      const found = await findPathEntryKind(file);
-      if (found === 'directory') return listDirectory(file);
-      if (found === 'missing') throw await createMissingFailure(file, { ...deps, cwd }, signal);
-      const content = await readFileWithEditor(file, deps.editor, signal);
+      let content: FileBytes;
+      try {
+        content = await readFileWithEditor(file, deps.editor, signal);
+      } catch (problem) {
+        const found = await findPathEntryKind(file);
+        if (found === 'directory') return listDirectory(file);
+        if (found === 'missing') throw await createMissingFailure(file, { ...deps, cwd }, signal);
+        throw problem;
+      }
       const limited = { ...request, maxBytes: (deps.maxTokens?.() ?? MAX_TOKENS) * CHARS_PER_TOKEN };
       const range = `${request.offset ?? 1}+${request.limit ?? DEFAULT_READ_LINE_LIMIT}${request.pages ?? ''}`;
       const shown = deps.readState.getShown(content, range);
