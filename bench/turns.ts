@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import {
   type ApiBlock,
@@ -12,7 +13,7 @@ import {
 import type { ApiServer } from '../test/support/api/server.ts';
 import { LAUNCHER, startOuro } from '../test/support/run-ouro.ts';
 import { AS_SHIPPED, timed, withApi } from './programs.ts';
-import { growth, type Measure, median, type Row } from './row.ts';
+import { growth, type Measure, median, type Row, repeated } from './row.ts';
 
 // The script repeats one call, which the loop guard would stop.
 const FLAGS = [
@@ -32,9 +33,9 @@ export const turns: Measure = {
   name: 'turns',
   description: 'overhead of a turn besides the model and the tool',
   run: async () => [
-    ...(await overhead('Bash', () => toolUse('Bash', { command: 'echo hi', description: 'Say hi' }), 8)),
+    ...(await overhead('Bash', () => toolUse('Bash', { command: 'echo hi', description: 'Say hi' }), 6)),
     ...(await overhead('Read', () => toolUse('Read', { file_path: 'notes.txt' }), 3)),
-    await sideBySide('`sleep 0.25`', () => toolUse('Bash', { command: 'sleep 0.25', description: 'Wait' }), 320, 250),
+    await sideBySide('`sleep 0.25`', () => toolUse('Bash', { command: 'sleep 0.25', description: 'Wait' }), 300),
     await sideBySide('Read', (index) => toolUse('Read', { file_path: 'notes.txt', offset: index + 1 }), 20),
     await whileStreaming('Bash', () => toolUse('Bash', { command: 'echo hi', description: 'Say hi' }), 20),
     await whileStreaming('Read', () => toolUse('Read', { file_path: 'notes.txt' }), 10),
@@ -42,17 +43,31 @@ export const turns: Measure = {
   ],
 };
 
+const OURO = (): readonly string[] => [LAUNCHER, '-p', 'go', ...FLAGS];
+
+/** The command of a bare program that does the same with the same runtime and API library. */
+const bareClient = (apiUrl: string): readonly string[] => [
+  process.execPath,
+  '--no-env-file',
+  '--define=process.env.NODE_ENV:"production"',
+  join(import.meta.dirname, 'turn-floor.ts'),
+  apiUrl,
+];
+
 /** Measures the time between a reply with one call and the next request. */
 async function overhead(name: string, call: () => ApiBlock, must: number): Promise<readonly Row[]> {
   const script = (_: unknown, index: number) => (index < TURNS ? calls(call()) : says('Done.'));
-  return withApi({ turns: script }, async ({ project, api }) => {
-    await timed([LAUNCHER, '-p', 'go', ...FLAGS], project, api.url);
-    const gaps = gapsOf(api);
-    return [
-      { name: `one turn with ${name}`, unit: 'ms', value: median(gaps), must },
-      { name: `${TURNS} turns with ${name}, last third to first`, unit: 'times', value: growth(gaps), must: 1.2 },
-    ];
-  });
+  const measure = (command: (apiUrl: string) => readonly string[]) =>
+    withApi({ turns: script }, async ({ project, api }) => {
+      await timed(command(api.url), project, api.url);
+      return gapsOf(api);
+    });
+  const floor = median(await measure(bareClient));
+  const gaps = await measure(OURO);
+  return [
+    { name: `one turn with ${name}`, unit: 'ms', value: median(gaps), must, floor },
+    { name: `${TURNS} turns with ${name}, last third to first`, unit: 'times', value: growth(gaps), must: 1.2 },
+  ];
 }
 
 function gapsOf(api: ApiServer): readonly number[] {
@@ -62,24 +77,18 @@ function gapsOf(api: ApiServer): readonly number[] {
 }
 
 /** Measures the time between a reply with several calls and the next request. */
-async function sideBySide(what: string, call: (index: number) => ApiBlock, must: number, floor?: number): Promise<Row> {
+async function sideBySide(what: string, call: (index: number) => ApiBlock, must: number): Promise<Row> {
   const script = [calls(...Array.from({ length: CALLS }, (_, index) => call(index))), says('Done.')];
-  const values = [];
-  for (let round = 0; round < 3; round += 1) {
-    const gap = await withApi({ turns: script }, async ({ project, api }) => {
-      await timed([LAUNCHER, '-p', 'go', ...FLAGS], project, api.url);
-      const [first, second] = api.requests().map((request) => request.arrivedAtMs);
-      return (second ?? 0) - (first ?? 0);
-    });
-    values.push(gap);
-  }
-  return {
-    name: `${CALLS} × ${what} in one reply`,
-    unit: 'ms',
-    value: median(values),
-    must,
-    ...(floor === undefined ? {} : { floor }),
-  };
+  const measure = (command: (apiUrl: string) => readonly string[]) =>
+    repeated(3, () =>
+      withApi({ turns: script }, async ({ project, api }) => {
+        await timed(command(api.url), project, api.url);
+        const [first, second] = api.requests().map((request) => request.arrivedAtMs);
+        return (second ?? 0) - (first ?? 0);
+      }),
+    );
+  const floor = await measure(bareClient);
+  return { name: `${CALLS} × ${what} in one reply`, unit: 'ms', value: await measure(OURO), must, floor };
 }
 
 /** Measures the time from a complete call to its result while the reply still streams. */
