@@ -89,7 +89,7 @@ function createCommandResult(
   return createFailure(
     hook,
     createResult,
-    `ended with code ${end.code ?? 'none'}${stderr === '' ? '' : `: ${stderr}`}`,
+    `${end.code === null ? 'was ended by a signal' : `ended with code ${end.code}`}${stderr === '' ? '' : `: ${stderr}`}`,
     started,
   );
 }

@@ -233,6 +233,16 @@ test.each(
   });
 });
 
+test('a signal during a stop hook ends the run as aborted, not as completed', async () => {
+  server = await startApiServer({ turns: [says('It is done.')] });
+  // The parent of the hook is ouro.
+  const hooks = { Stop: [{ hooks: [{ type: 'command', command: 'kill -TERM $PPID; exec sleep 600' }] }] };
+  const settings = `--settings=${JSON.stringify({ hooks })}`;
+  const end = await startOuro(project, ['-p', 'go', '--output-format=json', settings], server.url).ended;
+  expect(end.code).toBe(143);
+  expect(JSON.parse(end.stdout)).toMatchObject({ is_error: true, terminal_reason: 'aborted_tools' });
+});
+
 test('a model that repeats itself is stopped, with its own reason and exit code', async () => {
   server = await startApiServer({ turns: () => calls(toolUse('Read', { file_path: 'missing.txt' })) });
   const end = await runHere(project, ['-p', 'go', '--output-format=json'], server.url);

@@ -36,7 +36,8 @@ export const handleReplyWithoutCalls: LoopPhase = async function* (state, turn, 
   const stopWith = (terminal: Terminal) =>
     emitVerdictMessages(state, turn, stop(appendMessages(state, ...reply), terminal));
   const verdict = await callStopHooks(deps, facts, signal);
-  if (verdict === undefined) return yield* stopWith({ reason: 'completed' });
+  if (verdict === undefined)
+    return yield* stopWith({ reason: isProcessEnding(signal) ? 'aborted_tools' : 'completed' });
   if (verdict.kind === 'prevent') return yield* stopWith({ reason: 'stop_hook_prevented', words: verdict.words });
   if (verdict.kind === 'pass') return undefined;
   const continued = continueAfterStopHook(state, reply, verdict.words, deps);
@@ -49,7 +50,13 @@ export const handleReplyWithoutCalls: LoopPhase = async function* (state, turn, 
   return yield* emitVerdictMessages(state, turn, continued);
 };
 
-/** Calls the stop hooks; returns `undefined` once aborted, which lets the query complete. */
+/**
+ * Tells whether a signal of the process or the end of the session aborted the run. Somebody who presses Esc during a
+ * stop hook has the reply and wants no more; a process that is ended was not allowed to check it.
+ */
+const isProcessEnding = ({ reason }: AbortSignal): boolean => typeof reason === 'string' && reason !== 'user';
+
+/** Calls the stop hooks; returns `undefined` once aborted. */
 async function callStopHooks(
   deps: QueryDeps,
   facts: Parameters<QueryDeps['onStop']>[0],

@@ -244,16 +244,20 @@ test.each([
   expect(history).toEqual(PROMPT);
 });
 
-test('ESC during a stop hook completes the query', async () => {
+test.each([
+  ['Esc', 'user', 'completed'],
+  ['a signal of the process', 'sigterm', 'aborted_tools'],
+  ['the end of the session', 'shutdown', 'aborted_tools'],
+])('%s during a stop hook ends the query and keeps the reply', async (_, by, reason) => {
   const controller = new AbortController();
   const deps = scripted([says('done')], {
     onStop: () => {
-      queueMicrotask(() => controller.abort());
+      queueMicrotask(() => controller.abort(by));
       return new Promise(() => undefined);
     },
   });
   const { result, history } = await abortedAt(deps, () => false, controller);
-  expect(result).toEqual({ reason: 'completed' });
+  expect(result).toEqual({ reason });
   expect(history.at(-1)).toMatchObject({ role: 'assistant' });
 });
 
