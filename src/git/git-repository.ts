@@ -1,10 +1,10 @@
-import { existsSync } from 'node:fs';
+import { existsSync, lstatSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { GitSnapshot } from '../contracts/git-snapshot.ts';
 import { ignoreMissingFile } from '../lib/errors.ts';
 import { readRegularFile } from '../lib/files/read-regular-file.ts';
-import { runGit } from './run-git.ts';
+import { type GitOptions, runGit } from './run-git.ts';
 
 /** The repository of a conversation. In an untrusted folder git is not run and nothing is read. */
 export type GitRepository = Awaited<ReturnType<typeof openGitRepository>>;
@@ -25,11 +25,33 @@ export async function openGitRepository(
 ) {
   /** Root of the repository; the folder itself outside of one. */
   const root = findRepositoryRoot(cwd);
-  const readSnapshot = async () => (trusted ? readGitSnapshot(cwd, variables, isConfigSafe) : undefined);
+  let listsUntracked = !hasEndlessIgnoreFile(cwd, root);
+  const readSnapshot = async (more: Pick<GitOptions, 'timeoutMs'> = {}) =>
+    trusted ? readGitSnapshot(cwd, variables, isConfigSafe, { ...more, listsUntracked }) : undefined;
   const readBranch = async () => (trusted ? readHeadBranch(root) : undefined);
   // Started first: git status takes longer than reading the branch from its file.
-  const initialSnapshot = readSnapshot();
-  return { root, initialBranch: await readBranch(), initialSnapshot, readSnapshot, readBranch };
+  const initialSnapshot = readSnapshot().then((snapshot) => {
+    if (snapshot !== undefined || !listsUntracked || findEnclosingRepository(cwd) === undefined) return snapshot;
+    // Too many files, or an ignore file without an end: not tried again, and tracked files are better than nothing.
+    listsUntracked = false;
+    return readSnapshot({ timeoutMs: SECOND_TRY_MS });
+  });
+  return { root, initialBranch: await readBranch(), initialSnapshot, readSnapshot: () => readSnapshot(), readBranch };
+}
+
+const SECOND_TRY_MS = 1_000;
+
+/** Tells whether git would wait for ever for an ignore file, such as a pipe. It reads them to list untracked files. */
+function hasEndlessIgnoreFile(cwd: string, root: string): boolean {
+  const files = [join(root, '.git', 'info', 'exclude')];
+  for (let at = cwd; ; at = dirname(at)) {
+    files.push(join(at, '.gitignore'));
+    if (at === root || at === dirname(at)) break;
+  }
+  return files.some((file) => {
+    const stats = lstatSync(file, { throwIfNoEntry: false });
+    return stats?.isFIFO() === true || stats?.isCharacterDevice() === true;
+  });
 }
 
 /**
@@ -40,13 +62,15 @@ export async function readGitSnapshot(
   cwd: string,
   variables: Readonly<Record<string, string>>,
   isConfigSafe: () => boolean,
+  { listsUntracked = true, ...more }: Pick<GitOptions, 'timeoutMs'> & { readonly listsUntracked?: boolean } = {},
 ): Promise<GitSnapshot | undefined> {
   // Avoids starting git without a repository. Not cached, because a repository may be created at any time.
   if (findEnclosingRepository(cwd) === undefined) return undefined;
-  const git = (...args: readonly string[]) => runGit(args, cwd, { variables, isConfigSafe });
+  const git = (...args: readonly string[]) => runGit(args, cwd, { variables, isConfigSafe, ...more });
+  const untracked = listsUntracked ? [] : ['--untracked-files=no'];
   try {
     const [status, log] = await Promise.all([
-      git('status', '--short', '--branch', '--no-renames', '--ignore-submodules=all'),
+      git('status', '--short', '--branch', '--no-renames', '--ignore-submodules=all', ...untracked),
       git('log', '-5', '--format=%h %s').catch(() => ''),
     ]);
     const [head = '', ...changes] = status.trimEnd().split('\n');

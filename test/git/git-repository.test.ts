@@ -1,7 +1,8 @@
-import { chmod } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { chmod, mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { expect, test } from 'vitest';
-import { readGitSnapshot } from '../../src/git/git-repository.ts';
+import { openGitRepository, readGitSnapshot } from '../../src/git/git-repository.ts';
 import { createTempProject } from '../support/temp-project.ts';
 
 test('git is not started outside of a repository, and used as soon as there is one', async () => {
@@ -28,4 +29,45 @@ test.each([
   expect(await look()).not.toHaveProperty('operation');
   await project.write(`.git/${file}`, 'x');
   expect(await look()).toMatchObject({ branch: 'main', operation });
+});
+
+/** A repository with a git that records how it is called, and that waits if it is to list untracked files. */
+async function createRecordedRepository() {
+  const script = `#!/bin/sh
+echo "$*" >> "$0.calls"
+case "$*" in
+  *untracked-files=no*) echo "## main" ;;
+  *status*) exec sleep 60 ;;
+esac
+`;
+  const project = await createTempProject({ 'bin/git': script, '.git/HEAD': 'ref: refs/heads/main', 'src/a': '' });
+  await chmod(`${project.dir}/bin/git`, 0o755);
+  const variables = { PATH: `${project.dir}/bin:${process.env.PATH}` };
+  const listStatusCalls = async () => {
+    const calls = (await project.read('bin/git.calls')).split('\n').filter((call) => call.includes(' status '));
+    return calls.map((call) => (call.includes('--untracked-files=no') ? 'tracked files' : 'all files'));
+  };
+  const open = () => openGitRepository(`${project.dir}/src`, { variables, trusted: true, isConfigSafe: () => true });
+  return { project, open, listStatusCalls, [Symbol.asyncDispose]: () => project.remove() };
+}
+
+test.each(['.gitignore', 'src/.gitignore', '.git/info/exclude'])(
+  'git is not asked for untracked files where %s is a pipe',
+  async (file) => {
+    await using made = await createRecordedRepository();
+    await mkdir(dirname(`${made.project.dir}/${file}`), { recursive: true });
+    execFileSync('mkfifo', [`${made.project.dir}/${file}`]);
+    const repository = await made.open();
+    expect(await repository.initialSnapshot).toMatchObject({ branch: 'main' });
+    expect(await repository.readSnapshot()).toMatchObject({ branch: 'main' });
+    expect(await made.listStatusCalls()).toEqual(['tracked files', 'tracked files']);
+  },
+);
+
+test('where the list of untracked files takes too long, only tracked ones are listed from then on', async () => {
+  await using made = await createRecordedRepository();
+  const repository = await made.open();
+  expect(await repository.initialSnapshot).toMatchObject({ branch: 'main' });
+  expect(await repository.readSnapshot()).toMatchObject({ branch: 'main' });
+  expect(await made.listStatusCalls()).toEqual(['all files', 'tracked files', 'tracked files']);
 });
