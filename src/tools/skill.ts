@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { type CallContext, ToolFailure, type ToolOutcome } from '../contracts/tool.ts';
+import { narrowToString } from '../model/stream/json-values.ts';
 import { buildTool } from './build-tool.ts';
 import { type BuiltInToolTraits, defineToolTraits } from './input/call-forms.ts';
-import { getStringOrUndefined } from './tool-facts.ts';
 
 /** Dependencies of the Skill tool. */
 export type SkillToolDeps = {
@@ -15,7 +15,7 @@ export const skillTraits: BuiltInToolTraits = defineToolTraits({
   name: 'Skill',
   facts: (input) => ({
     kind: 'skill',
-    specifier: getStringOrUndefined(input.name) ?? '',
+    specifier: narrowToString(input.name) ?? '',
   }),
   mainInput: 'name',
   result: 'once',

@@ -2,6 +2,7 @@ import path from 'node:path';
 import type { JsonObject } from '../contracts/json.ts';
 import type { DeclaredFacts, ToolKind, ToolTraits } from '../contracts/permission.ts';
 import { toNativePath } from '../lib/files/path-style.ts';
+import { narrowToString } from '../model/stream/json-values.ts';
 
 type Facts = NonNullable<ToolTraits['facts']>;
 
@@ -18,7 +19,7 @@ export function createPathToolFacts(kind: 'read' | 'edit', key: string): Facts {
 /** Creates facts from one text of the input; reports a problem if it is missing. */
 export function createTextToolFacts(kind: ToolKind, key: string, facts: (value: string) => DeclaredFacts): Facts {
   return (input) => {
-    const value = getStringOrUndefined(input[key]);
+    const value = narrowToString(input[key]);
     return value === undefined || value === ''
       ? { kind, problem: `Its ${key} is missing or not a text.` }
       : facts(value);
@@ -28,7 +29,7 @@ export function createTextToolFacts(kind: ToolKind, key: string, facts: (value: 
 /** Facts of a call that runs a shell command. */
 export const getCommandToolFacts: Facts = (input, cwd) => {
   const facts = createTextToolFacts('shell', 'command', (command) => ({ kind: 'shell', command }))(input, cwd);
-  const outsideReason = getStringOrUndefined(input.outside_sandbox);
+  const outsideReason = narrowToString(input.outside_sandbox);
   const writePaths = getTexts(input.sandbox_write);
   return {
     ...facts,
@@ -39,10 +40,10 @@ export const getCommandToolFacts: Facts = (input, cwd) => {
 
 /** Returns the facts of a call that searches a folder with a pattern. */
 export function getSearchPermissionFacts(input: JsonObject, cwd: string): DeclaredFacts {
-  const folder = input.path === undefined ? cwd : getStringOrUndefined(input.path);
+  const folder = input.path === undefined ? cwd : narrowToString(input.path);
   if (folder === undefined) return { kind: 'read', problem: 'Its path is not a text.' };
   // A pattern may itself leave the folder.
-  const patterns = [getStringOrUndefined(input.pattern) ?? '', getStringOrUndefined(input.glob) ?? ''];
+  const patterns = [narrowToString(input.pattern) ?? '', narrowToString(input.glob) ?? ''];
   const leadingOut = patterns.filter((pattern) => /^[/~]|(?:^|\/)\.\.(?:\/|$)/.test(pattern));
   const startPaths = leadingOut.map((pattern) =>
     /^[/~]/.test(pattern) ? getFixedPart(pattern) : `${folder}/${getFixedPart(pattern)}`,
@@ -50,12 +51,8 @@ export function getSearchPermissionFacts(input: JsonObject, cwd: string): Declar
   return { kind: 'read', reads: [folder, ...startPaths], searches: [folder] };
 }
 
-export function getStringOrUndefined(value: JsonObject[string]): string | undefined {
-  return typeof value === 'string' ? value : undefined;
-}
-
 function getTexts(value: JsonObject[string]): readonly string[] {
-  return [value].flat().flatMap((item) => getStringOrUndefined(item) ?? []);
+  return [value].flat().flatMap((item) => narrowToString(item) ?? []);
 }
 
 /** Returns the part of a pattern before its first wildcard. */

@@ -1,4 +1,4 @@
-import { readFile, realpath, stat } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { z } from 'zod';
 import type { JsonObject, JsonValue } from '../../contracts/json.ts';
 import { ignoreMissingFile } from '../../lib/errors.ts';
@@ -36,9 +36,6 @@ export type FileVersion = {
 
 /** The result in which lines were shown: its call and its text. */
 export type ShownReadResult = { readonly callId: string; readonly digest: string };
-
-/** State of a file on disk, compared with the version that the model has seen. */
-export type FileReadStatus = 'unread' | 'unchanged' | 'changed' | 'deleted';
 
 /**
  * Records which versions of files the model has seen, so that it never overwrites changes it does not know. Each
@@ -81,11 +78,6 @@ export function createFileReadState() {
     /** Returns the result that showed these lines of this version; the conversation may no longer contain it. */
     getShown: (version: FileVersion, range: string): ShownReadResult | undefined =>
       shownTexts.get(getShownKey(version, range)),
-    /** Compares a file with the version that the model has seen. */
-    async compareWithDisk(file: string): Promise<FileReadStatus> {
-      const known = files.get((await ignoreMissingFile(realpath(file))) ?? file);
-      return known === undefined ? 'unread' : (await compareWithDisk(known)).status;
-    },
     /** Returns each external change or deletion once; a change with a diff counts as seen. */
     async takeDiskChanges(): Promise<readonly DiskChange[]> {
       const changes: DiskChange[] = [];

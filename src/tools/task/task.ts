@@ -4,9 +4,9 @@ import type { JsonObject } from '../../contracts/json.ts';
 import type { Usage } from '../../contracts/message.ts';
 import type { Effort } from '../../contracts/model.ts';
 import { ToolFailure, type ToolOutcome, type ToolProgress } from '../../contracts/tool.ts';
+import { narrowToString } from '../../model/stream/json-values.ts';
 import { buildTool } from '../build-tool.ts';
 import { type BuiltInToolTraits, defineToolTraits } from '../input/call-forms.ts';
-import { getStringOrUndefined } from '../tool-facts.ts';
 
 const PROMPT = `Gives a task to a sub-agent with a conversation of its own; only its last message comes back. For searches that read a lot, and for independent work side by side (several calls in one reply). It sees nothing of this conversation: tell it everything it needs, and what to give back.`;
 
@@ -65,7 +65,7 @@ const input = z.strictObject({
 export const taskTraits: BuiltInToolTraits = defineToolTraits({
   name: 'Task',
   aliases: ['Agent'],
-  facts: (input) => ({ kind: 'agent', specifier: getStringOrUndefined(input.subagent_type) ?? 'general-purpose' }),
+  facts: (input) => ({ kind: 'agent', specifier: narrowToString(input.subagent_type) ?? 'general-purpose' }),
   mainInput: 'subagent_type',
   result: 'once',
   subAgents: 'parents',
