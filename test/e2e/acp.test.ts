@@ -268,7 +268,7 @@ longTest('the end of a background command starts its own turn, which a prompt ma
   expect(await zed.quit()).toBe(0);
 });
 
-test('an editor is asked before a model that repeats itself is stopped', async () => {
+longTest('an editor is asked before a model that repeats itself is stopped', async () => {
   server = await startApiServer({ turns: () => calls(toolUse('Read', { file_path: 'missing.txt' })) });
   const { agent, asked, prompt, quit } = await editor(() => '0');
   const { sessionId } = await agent.request('session/new', { cwd: project.dir, mcpServers: [] });

@@ -61,7 +61,7 @@ describe.each(TESTED_STORES)('an edited task file on %s', (kind) => {
     expect(await status('lines')).toMatchObject({ tasks: [{ priority: 0 }, { priority: 5 }] });
   });
 
-  test('is what a retry runs, and a budget raised by command stays in force and is shown', async () => {
+  longTest('is what a retry runs, and a budget raised by command stays in force and is shown', async () => {
     on.project = await projectWithRepos(['one']);
     await writePolicy(on.project);
     on.server = await startApiServer({ turns: () => says('I did nothing.') });

@@ -90,7 +90,7 @@ describe.each(TESTED_STORES)('an outage on %s', (kind) => {
     });
   });
 
-  test('of a model that does not exist pauses the batch with its reason and costs no attempt', async () => {
+  longTest('of a model that does not exist pauses the batch with its reason and costs no attempt', async () => {
     on.project = await projectWithRepos(['one', 'two', 'three']);
     await writePolicy(on.project);
     let isUnknown = true;

@@ -192,7 +192,7 @@ test('a structured answer is validated and printed as JSON', async () => {
   expect({ code, stdout }).toEqual({ code: 0, stdout: '{"n":42}\n' });
 });
 
-test('a second signal ends it at once', async () => {
+longTest('a second signal ends it at once', async () => {
   const { closed, open } = gate();
   server = await startApiServer({
     turns: [says('never', { faults: [{ at: 3, do: 'wait', until: closed, pings: 'pings' }] })],

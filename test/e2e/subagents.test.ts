@@ -194,7 +194,7 @@ longTest('print mode waits for background sub-agents, and the model answers with
   expect(asked.at(-1)?.raw).toContain('has finished:\\nNothing here.');
 });
 
-test('a host that closed its input still gets the work of background sub-agents', async () => {
+longTest('a host that closed its input still gets the work of background sub-agents', async () => {
   const said = gate();
   const play = cast({
     parent: [calls(task('Ann', { run_in_background: true })), says('Ann is at it.'), says('Ann is done.')],

@@ -140,7 +140,7 @@ test('messages are queued during work, Up takes the last one back, and keys type
   terminal.type('yes n');
   await terminal.waitForText(/^[▌|] yes n/m);
   gate.resolve();
-  await terminal.waitForText(/touch answered[\s\S]*^[▌|] yes n/m);
+  await terminal.waitForText(/Run this command\?.*touch answered[\s\S]*^[▌|] yes n/m);
   terminal.type('o y');
   await terminal.waitForText(/^[▌|] yes no y/m);
   await expect(ouro.project.read('answered')).rejects.toThrow();

@@ -269,19 +269,22 @@ test.skipIf(process.platform !== 'linux')(
   },
 );
 
-test.concurrent('a server that floods its output still tells the errors, and one that hangs is ended with the session', async () => {
-  await using project = await createTempProject({ 'a.word': 'bad\n' });
-  await using flooding = watched(project, { initializationOptions: { floods: true } });
-  expect(await listDiagnostics(flooding.languages, flooding.path('a.word'), never)).toEqual([
-    'a.word:1:1 error: The word "bad" is here. (words 3)',
-  ]);
-  await using hanging = watched(project, { initializationOptions: { hangs: true } });
-  const ended = new AbortController();
-  const asked = runLanguageQuery(hanging.languages, query(hanging.path('a.word')), ended.signal);
-  expect(await listDiagnostics(hanging.languages, hanging.path('a.word'), never)).toHaveLength(1);
-  ended.abort();
-  await expect(asked).rejects.toThrow();
-});
+longTest.concurrent(
+  'a server that floods its output still tells the errors, and one that hangs is ended with the session',
+  async () => {
+    await using project = await createTempProject({ 'a.word': 'bad\n' });
+    await using flooding = watched(project, { initializationOptions: { floods: true } });
+    expect(await listDiagnostics(flooding.languages, flooding.path('a.word'), never)).toEqual([
+      'a.word:1:1 error: The word "bad" is here. (words 3)',
+    ]);
+    await using hanging = watched(project, { initializationOptions: { hangs: true } });
+    const ended = new AbortController();
+    const asked = runLanguageQuery(hanging.languages, query(hanging.path('a.word')), ended.signal);
+    expect(await listDiagnostics(hanging.languages, hanging.path('a.word'), never)).toHaveLength(1);
+    ended.abort();
+    await expect(asked).rejects.toThrow();
+  },
+);
 
 test.concurrent('without a server that works, the diagnostics are unknown', async () => {
   await using project = await createTempProject({ 'a.word': 'bad\n' });

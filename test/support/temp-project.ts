@@ -69,9 +69,17 @@ export async function createTempProject(
     },
     read: (path) => readFile(join(dir, path), 'utf8'),
     async git(...args) {
-      const identity = ['-c', 'user.name=Test', '-c', 'user.email=test@example.com', '-c', 'init.defaultBranch=main'];
+      const settings = [
+        'user.name=Test',
+        'user.email=test@example.com',
+        'init.defaultBranch=main',
+        'maintenance.auto=0',
+      ];
       const env = { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: home, GIT_CONFIG_NOSYSTEM: '1' };
-      const { stdout } = await promisify(execFile)('git', [...identity, ...args], { cwd: dir, env });
+      const { stdout } = await promisify(execFile)('git', [...settings.flatMap((one) => ['-c', one]), ...args], {
+        cwd: dir,
+        env,
+      });
       return stdout;
     },
     async initGit() {

@@ -135,7 +135,7 @@ test('what is taken is read, started and run by the next session', async () => {
     ...['AMP-RULES', 'CLINE-RULES', 'CODEX-HOME', 'COPILOT-ALL', 'CURSOR-ALWAYS', 'CURSOR-OLD', 'GEMINI-RULES'],
     'WINDSURF-RULES',
   ]);
-  await runHere(project, ['-p', 'hi'], server.url);
+  await runHere(project, ['-p', 'hi', '--strict-mcp-config'], server.url);
   expect(marksIn(server.requests().at(-1)?.raw ?? '')).toEqual(['CODEX-HOME']);
 });
 
