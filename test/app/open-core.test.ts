@@ -4,6 +4,9 @@ import { expect, test } from 'vitest';
 import { createConversation } from '../../src/app/compose.ts';
 import { readEnvironment } from '../../src/app/environment.ts';
 import { runDoctorChecks } from '../../src/app/setup/doctor.ts';
+import { says } from '../support/api/reply.ts';
+import { startApiServer } from '../support/api/server.ts';
+import { composed } from '../support/composed.ts';
 import { bareEnvironment } from '../support/environment.ts';
 import { runHere } from '../support/run-here.ts';
 import { runOptions } from '../support/run-options.ts';
@@ -44,3 +47,19 @@ test('settings of a folder that is not trusted are a warning for doctor, and fin
   await runHere(project, ['trust']);
   expect(await checkSettings()).toEqual([{ name: 'settings', state: 'ok', detail: 'no problems found' }]);
 });
+
+test.each(['print', 'host', 'editor', 'screen'] as const)(
+  'the events of a %s run have the whole text, and for a program each delta',
+  async (frontend) => {
+    const words = 'ten chars '.repeat(1_000);
+    await using project = await createTempProject();
+    await using api = await startApiServer({ turns: [says(words, { chunk: 10 })] });
+    const { conversation, events, close } = await composed(project, api.url, { frontend });
+    await conversation.agent.prompt('go');
+    await close();
+    const deltas = events.flatMap((event) => (event.type === 'message_update' ? [event.delta] : []));
+    expect(deltas.join('')).toBe(words);
+    if (frontend === 'screen') expect(deltas.length).toBeLessThan(1_000);
+    else expect(deltas).toHaveLength(1_000);
+  },
+);
