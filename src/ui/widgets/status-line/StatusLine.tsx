@@ -1,9 +1,9 @@
-import { Box } from 'ink';
 import { sanitize } from '../../../lib/text/sanitize.ts';
 import { getTextWidth } from '../../../lib/text/text-width.ts';
 import { createStyledLine, plain, truncateLine } from '../../text/line.ts';
-import { PrintableText, Rows } from '../../text/Rows.tsx';
+import { Rows } from '../../text/Rows.tsx';
 import { type RenderContext, useScreenContext } from '../../text/render-context.ts';
+import type { ScreenRow } from '../../text/render-lines.ts';
 
 import type { ThemeToken } from '../../theme/theme.ts';
 import { classifyComposerText } from '../composer/layout-composer.ts';
@@ -20,26 +20,22 @@ const EDGE = { left: 1, right: 2 } as const;
 
 /** The status line: permission mode and segments. Further lines of a status line script follow below. */
 export function StatusLine({ view }: { readonly view: StatusView }) {
-  const { context, paint } = useScreenContext();
+  const { context } = useScreenContext();
   const chip = getChip(view);
   const room = context.width - EDGE.left - EDGE.right - getTextWidth(chip.word) - 2;
   const segments = createStatusSegments(view, context, room);
   const script = getStatusScriptLines(view, context).map((line) =>
     createStyledLine(plain('  '), ...parseStatusScriptLine(line)),
   );
-  return (
-    <>
-      <Box paddingLeft={EDGE.left}>
-        <PrintableText>{paint(` ${chip.word} `, { token: chip.token, bold: true, inverse: true })}</PrintableText>
-        <Box marginLeft={STATUS_SEGMENT_GAP.first} columnGap={STATUS_SEGMENT_GAP.other}>
-          {segments.map(({ name, spans }) => (
-            <Rows key={name} rows={[spans]} />
-          ))}
-        </Box>
-      </Box>
-      <Rows rows={script.map((line) => truncateLine(line, context.width).spans)} />
-    </>
-  );
+  const row: ScreenRow = [
+    plain(' '.repeat(EDGE.left)),
+    { text: ` ${chip.word} `, style: { token: chip.token, bold: true, inverse: true } },
+    ...segments.flatMap(({ spans }, index) => [
+      plain(' '.repeat(index === 0 ? STATUS_SEGMENT_GAP.first : STATUS_SEGMENT_GAP.other)),
+      ...spans,
+    ]),
+  ];
+  return <Rows rows={[row, ...script.map((line) => truncateLine(line, context.width).spans)]} />;
 }
 
 /** Returns the height of the status line in rows. */
