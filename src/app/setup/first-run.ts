@@ -119,14 +119,14 @@ export async function saveFirstRunAnswers(
   run: CliRunOptions,
   environment: Environment,
 ): Promise<FirstRunReadiness> {
-  const changed = await findChangedTrust(question, answer, environment);
+  const changed = await saveTrustAnswer(question, answer, environment);
   if (changed !== undefined) return { state: 'asking', question: { ...question, trust: changed } };
   return { state: 'ready', run: await applyAnswers(question, answer, run, environment) };
 }
 
 async function applyAnswers(
   question: FirstRunQuestions,
-  { trust, model, bypass }: FirstRunAnswers,
+  { model, bypass }: FirstRunAnswers,
   options: CliRunOptions,
   environment: Environment,
 ): Promise<CliRunOptions> {
@@ -142,7 +142,6 @@ async function applyAnswers(
       { path: ['at'], value: new Date().toISOString() },
     ]);
   }
-  if (trust !== 'no' && question.trust !== undefined) await storeTrust(question.trust, trust, environment);
   switch (model.kind) {
     case 'demo':
       return moveToSampleProject(run);
@@ -162,16 +161,18 @@ function withoutBypass({ skipPermissions: _, ...run }: CliRunOptions): CliRunOpt
   return { ...run, permissionMode: 'default' };
 }
 
-/** Returns the new trust question if the folder has changed since the user accepted it. */
-async function findChangedTrust(
+/** Stores a yes about trust. Returns the new question instead if the folder has changed since it was shown. */
+export async function saveTrustAnswer(
   { folder, trust: shown }: FirstRunQuestions,
-  { trust }: FirstRunAnswers,
+  { trust }: Pick<FirstRunAnswers, 'trust'>,
   environment: Environment,
 ): Promise<TrustQuestion | undefined> {
   if (trust === 'no' || shown === undefined) return undefined;
   const current = await buildTrustQuestion(folder, environment);
-  if (current === undefined || areTrustFingerprintsEqual(shown.marks, current.question.marks)) return undefined;
-  return { ...current.question, state: 'changed-meanwhile' };
+  if (current !== undefined && !areTrustFingerprintsEqual(shown.marks, current.question.marks))
+    return { ...current.question, state: 'changed-meanwhile' };
+  await storeTrust(shown, trust, environment);
+  return undefined;
 }
 
 /** Stores the trust with the fingerprints that were shown, so that later changes are detected. */

@@ -42,6 +42,9 @@ export type FirstRunAnswers = {
   readonly typed: string;
 };
 
+/** The user quit before the last question; an answer about trust counts all the same. */
+export type FirstRunExit = { readonly exits: true; readonly trust: FirstRunAnswers['trust'] };
+
 /** The default prompt of the demo. */
 export const DEMO_PROMPT = 'One of the tests fails. Find out why and fix it.';
 

@@ -100,9 +100,13 @@ export function createLiveConversationView({
   };
 }
 
+/** Nobody mentions that much by hand; an editor that sends mentions without end must not fill the draft. */
+const MAX_DRAFT_CHARS_FOR_MENTIONS = 10_000;
+
 /** Inserts a mention from the user's editor into the draft, as a word of its own. */
 function addMention(view: ViewState, mention: string): ViewState {
   const { text, caret } = view.editor;
+  if (text.length + mention.length > MAX_DRAFT_CHARS_FOR_MENTIONS) return view;
   const gap = caret === 0 || /\s/.test(text.charAt(caret - 1)) ? '' : ' ';
   return { ...view, editor: applyDraftEditorAction(view.editor, { type: 'insert', text: `${gap}${mention} ` }, 0) };
 }

@@ -59,6 +59,8 @@ test('the context of the editor is shown, and its mentions are words of the draf
   tell({ type: 'mention', text: '@a.ts#L1' });
   tell({ type: 'mention', text: '@b.ts' });
   expect([live.getView().editorContext, live.getView().editor.text]).toEqual(['a.ts', '@a.ts#L1 @b.ts ']);
+  for (let line = 1; line <= 20_000; line += 1) tell({ type: 'mention', text: `@c.ts#L${line}` });
+  expect(live.getView().editor.text.length).toBeLessThanOrEqual(10_001);
   tell({ type: 'context', label: undefined });
   expect(live.getView().editorContext).toBeUndefined();
   live.close();

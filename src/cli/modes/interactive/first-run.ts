@@ -3,9 +3,15 @@ import {
   listServerModels,
   loadFirstRunQuestions,
   saveFirstRunAnswers,
+  saveTrustAnswer,
 } from '../../../app/setup/first-run.ts';
 import type { CliRunOptions } from '../../../contracts/frontend/cli-run-options.ts';
-import { DEMO_PROMPT, type FirstRunAnswers, type FirstRunQuestions } from '../../../contracts/frontend/first-run.ts';
+import {
+  DEMO_PROMPT,
+  type FirstRunAnswers,
+  type FirstRunExit,
+  type FirstRunQuestions,
+} from '../../../contracts/frontend/first-run.ts';
 import { recognizeKeyProvider } from '../../../model/registry/key-provider.ts';
 import type { FirstRunDeps } from '../../../ui/widgets/first-run/show-first-run.ts';
 import type { ProcessIo } from '../../process-io.ts';
@@ -33,7 +39,10 @@ export async function askFirstRunQuestions(
     const { question } = first;
     screen.beforeQuestions();
     const answer = await ask(question, screen);
-    if (answer === 'leave') return 'left';
+    if ('exits' in answer) {
+      await saveTrustAnswer(question, answer, io.environment);
+      return 'left';
+    }
     typed = answer.typed;
     const isOfferAnswered = question.offer !== undefined && answer.takeOver !== 'open';
     if (isOfferAnswered) await settleImport(question.offer.from, answer.takeOver, io);
@@ -50,7 +59,7 @@ export async function askFirstRunQuestions(
 async function ask(
   question: FirstRunQuestions,
   { out, rendering }: QuestionScreen,
-): Promise<FirstRunAnswers | 'leave'> {
+): Promise<FirstRunAnswers | FirstRunExit> {
   const { showFirstRun } = await import('../../../ui/widgets/first-run/show-first-run.ts');
   const screen = showFirstRun(question, {
     out,

@@ -1,4 +1,9 @@
-import type { FirstRunAnswers, FirstRunQuestions, LocalModelServer } from '../../../contracts/frontend/first-run.ts';
+import type {
+  FirstRunAnswers,
+  FirstRunExit,
+  FirstRunQuestions,
+  LocalModelServer,
+} from '../../../contracts/frontend/first-run.ts';
 import { getErrorMessage } from '../../../lib/errors.ts';
 import type { InputEvent } from '../../input/input-event.ts';
 import { createKeyboardReader, type TerminalInput } from '../../input/keyboard-reader.ts';
@@ -39,7 +44,7 @@ const TYPED_NOTE = 'Typed text is kept for your first message.';
 
 /** Shows the first-run questions until they are answered. */
 export function showFirstRun(question: FirstRunQuestions, parts: FirstRunDeps) {
-  const { promise: answer, resolve } = Promise.withResolvers<FirstRunAnswers | 'leave'>();
+  const { promise: answer, resolve } = Promise.withResolvers<FirstRunAnswers | FirstRunExit>();
   const getSize = (): FirstRunSize =>
     parts.rendering === 'lines' ? UNLIMITED_SCREEN_SIZE : { columns: parts.out.columns, rows: parts.out.rows };
   let state = markVisibleRowsSeen(createFirstRunScreenState(question, getSize()));
@@ -80,7 +85,7 @@ export function showFirstRun(question: FirstRunQuestions, parts: FirstRunDeps) {
       }
       const result = handleFirstRunInput(state, event);
       if (result.kind === 'leave') {
-        resolve('leave');
+        resolve({ exits: true, trust: state.trust ?? 'no' });
         return;
       }
       draw(result.state);

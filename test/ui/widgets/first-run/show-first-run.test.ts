@@ -15,11 +15,11 @@ const QUESTION: FirstRunQuestions = {
 };
 
 /** The first screen in front of somebody: keys with the milliseconds before each. */
-async function played(keys: readonly (readonly [waitMs: number, key: string])[]) {
+async function played(keys: readonly (readonly [waitMs: number, key: string])[], question = QUESTION) {
   const terminal = createScreen({ cols: 80, rows: 24, lineEnds: 'lf' });
   let nowMs = 0;
   let feed: (chunk: string) => void = () => undefined;
-  const screen = showFirstRun(QUESTION, {
+  const screen = showFirstRun(question, {
     out: { columns: 80, rows: 24, write: (text) => terminal.feed(text), on: () => undefined, off: () => undefined },
     in: {
       setRawMode: () => undefined,
@@ -45,7 +45,7 @@ async function played(keys: readonly (readonly [waitMs: number, key: string])[])
   const answer = await Promise.race([screen.answer, Promise.resolve('open' as const)]);
   screen.close();
   terminal.dispose();
-  return typeof answer === 'string' ? answer : { trust: answer.trust, typed: answer.typed };
+  return typeof answer === 'string' || 'exits' in answer ? answer : { trust: answer.trust, typed: answer.typed };
 }
 
 test('the questions have the colours of the background that the terminal reports', async () => {
@@ -94,4 +94,11 @@ test('a single letter answers; one in a word does not, and the word starts the d
   expect(await played([...'why'].map((key) => [120, key] as const))).toBe('open');
   const [word, then] = [[...'fix yarn'].map((key) => [120, key] as const), [[1000, 'n']] as const];
   expect(await played([...word, ...then])).toMatchObject({ trust: 'no', typed: 'fix yarn' });
+});
+
+test('somebody who leaves at a later question has answered the one about trust', async () => {
+  const question: FirstRunQuestions = { ...QUESTION, bypass: 'unconfirmed' };
+  const leave = [1000, '\u0003'] as const;
+  expect(await played([leave], question)).toEqual({ exits: true, trust: 'no' });
+  expect(await played([[1000, 'y'], leave], question)).toEqual({ exits: true, trust: 'folder' });
 });
