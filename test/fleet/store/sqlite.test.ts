@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { createFleetStore, openFleetStore } from '../../../src/fleet/store/open-fleet-store.ts';
 import { openSqlite } from '../../../src/fleet/store/sqlite.ts';
 import { stormBatch, stormTasks } from '../../support/fleet-storm.ts';
+import { someOf } from '../../support/runs.ts';
 import { createTempProject } from '../../support/temp-project.ts';
 
 const me = { worker: 'w1', machine: 'here', leaseMs: 30_000 };
@@ -143,7 +144,7 @@ const COLUMNS = {
 test('odd values in a column of a queue hide neither the other columns nor the other rows, and are not lost', async () => {
   const failures: string[] = [];
   for (const [table, columns] of Object.entries(COLUMNS))
-    for (const column of columns) {
+    for (const column of someOf(columns, 2)) {
       await using project = await createTempProject();
       const store = await openAfter(project.dir);
       const database = new DatabaseSync(join(project.dir, 'fleet.db'));
