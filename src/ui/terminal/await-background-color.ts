@@ -25,7 +25,9 @@ export function holdFirstFrame(waitMs: number | undefined, show: () => void) {
     clearTimeout(timer);
     show();
   };
-  const timer = isHeld ? setTimeout(release, waitMs) : undefined;
+  // Opening a session can take longer than the wait: an answer that has arrived meanwhile is read first, which the
+  // runtime does between two immediates.
+  const timer = isHeld ? setTimeout(() => setImmediate(() => setImmediate(release)), waitMs) : undefined;
   return { isHeld: (): boolean => isHeld, release };
 }
 
