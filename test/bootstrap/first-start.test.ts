@@ -52,7 +52,7 @@ until [ -e go ]; do sleep 0.05; done
 ln -s "${repository}/node_modules/@oven" node_modules/@oven
 `;
 
-test('a first start on a terminal counts packages and time in one line, of which nothing is left', async () => {
+longTest('a first start on a terminal counts packages and time in one line, of which nothing is left', async () => {
   const { root, env } = bareCheckout();
   writeFileSync(join(root, 'package-lock.json'), JSON.stringify(LOCK));
   writeExecutable(join(env.HOME ?? '', 'programs', 'npm'), SLOW_NPM);
@@ -84,7 +84,7 @@ test('the packages that npm will install are counted before it starts', () => {
   expect(listPackages(LOCK)).toEqual(['node_modules/one', 'node_modules/one/node_modules/two']);
 });
 
-test('the first start creates a build, which is used until a source changes', async () => {
+longTest('the first start creates a build, which is used until a source changes', async () => {
   const { root, env } = bareCheckout('builds');
   await started(join(root, 'bin', 'ouro'), [], { cwd: root, env });
   const stamp = join(root, 'dist', '.stamp');
@@ -132,7 +132,7 @@ test('a missing npm is reported', async () => {
   expect(ended).toMatchObject({ code: 1, stderr: expect.stringContaining('npm could not be started.') });
 });
 
-test.each(someOf(['SIGTERM', 'SIGKILL', 'SIGINT', 'SIGHUP'] as const))(
+longTest.each(someOf(['SIGTERM', 'SIGKILL', 'SIGINT', 'SIGHUP'] as const))(
   'a first start ended by %s leaves no npm process that would block the next',
   async (signal) => {
     const { root, env } = bareCheckout();
@@ -154,7 +154,7 @@ longTest('two simultaneous first starts install once', async () => {
   expect(npmCalls()).toEqual([INSTALL]);
 });
 
-test.each(
+longTest.each(
   someOf([
     ['whose owner is gone', () => ({ pid: spawnSync('true').pid, start: '1' })],
     ['whose owner gave its number to another process', () => ({ pid: process.pid, start: 'long ago' })],
@@ -196,14 +196,14 @@ longTest('dependencies that npm has already installed are used as they are', asy
   expect({ code: ended.code, calls: npmCalls().length }).toEqual({ code: 0, calls: 1 });
 });
 
-test('stdin and exit code are passed through', async () => {
+longTest('stdin and exit code are passed through', async () => {
   const { root, env } = bareCheckout();
   const read = await started(...bootstrap(root, 'start', '--read'), { cwd: root, env, input: 'from a pipe' });
   const failed = await started(...bootstrap(root, 'start'), { cwd: root, env: { ...env, EXIT: '3' } });
   expect([read.stdout, failed.code]).toEqual(['from a pipe', 3]);
 });
 
-test('a signal reaches the program and its end is passed back', async () => {
+longTest('a signal reaches the program and its end is passed back', async () => {
   const { root, env } = bareCheckout();
   const ended = await started(...bootstrap(root, 'start', '--wait'), {
     cwd: root,

@@ -53,7 +53,7 @@ longTest('the runtime is started with idle settings, unless the user sets others
   expect([await pace(nodeFile(), bootstrap, {}), await pace(nodeFile(), bootstrap, theirs)]).toEqual(both);
 });
 
-test('the transpiler cache is in the cache folder, and no home folder is created', async () => {
+longTest('the transpiler cache is in the cache folder, and no home folder is created', async () => {
   const { root, env } = bareCheckout();
   const place = async (file: string, args: readonly string[], more: Record<string, string>) => {
     const { stdout } = await started(file, args, { cwd: root, env: { ...env, ...more } });
@@ -73,7 +73,7 @@ test('the transpiler cache is in the cache folder, and no home folder is created
   expect(await Promise.all(cases.map((one) => place(nodeFile(), bootstrap, one)))).toEqual(expected);
 });
 
-test('libraries run in production mode, which commands do not inherit', async () => {
+longTest('libraries run in production mode, which commands do not inherit', async () => {
   const { root, env } = bareCheckout();
   const facts = async (file: string, args: readonly string[]) => {
     const { stdout } = await started(file, args, { cwd: root, env });

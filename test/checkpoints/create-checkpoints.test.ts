@@ -605,7 +605,7 @@ function openActing(act: () => void) {
   });
 }
 
-test('an undo of many files can be stopped, and the next one restores the rest', async () => {
+longTest('an undo of many files can be stopped, and the next one restores the rest', async () => {
   const { before } = await changeManyFiles();
   const abort = new AbortController();
   const checkpoints = openActing(() => abort.abort());

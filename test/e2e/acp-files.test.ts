@@ -6,6 +6,7 @@ import { expect, test } from 'vitest';
 import { type ApiBlock, calls, says, toolUse } from '../support/api/reply.ts';
 import { startApiServer } from '../support/api/server.ts';
 import { bareEnvironment } from '../support/environment.ts';
+import { longTest } from '../support/long-test.ts';
 import { startHere } from '../support/run-here.ts';
 import { createTempProject } from '../support/temp-project.ts';
 import { toWebStream } from '../support/web-stream.ts';
@@ -66,7 +67,7 @@ test('unsaved text is read, changed and saved by the editor', async () => {
   expect(disk).toBe('alpha\nchanged\n');
 });
 
-test('a write that an editor answers with a reason has failed; one that it answers with null has not', async () => {
+longTest('a write that an editor answers with a reason has failed; one that it answers with null has not', async () => {
   const change = (refusal: string) =>
     inEditor('alpha\ntyped\n', BOTH, (file) => [read(file), edit(file)], 'alpha\n', 'go', refusal);
   const { told, disk } = await change('"disk full"');
@@ -75,13 +76,13 @@ test('a write that an editor answers with a reason has failed; one that it answe
   expect((await change('null')).told).not.toContain('The editor did not write');
 });
 
-test('an editor that only reads files leaves writing to ouro', async () => {
+longTest('an editor that only reads files leaves writing to ouro', async () => {
   const only = { readTextFile: true, writeTextFile: false };
   const { disk, written } = await inEditor('alpha\ntyped\n', only, (file) => [read(file), edit(file)]);
   expect({ disk, written }).toEqual({ disk: 'alpha\nchanged\n', written: [] });
 });
 
-test('a file unknown to the editor stays as it is on disk', async () => {
+longTest('a file unknown to the editor stays as it is on disk', async () => {
   for (const [typed, fs] of [
     [new Error('not open'), BOTH],
     ['alpha\ntyped\n', {}],
@@ -92,7 +93,7 @@ test('a file unknown to the editor stays as it is on disk', async () => {
   }
 });
 
-test('different line endings are no change, and stay as in the file', async () => {
+longTest('different line endings are no change, and stay as in the file', async () => {
   const crlf = (file: string) =>
     toolUse('Edit', { file_path: file, old_string: 'typed', new_string: 'changed' }, 'toolu_2');
   const saved = 'alpha\r\ntyped\r\n';
@@ -100,7 +101,7 @@ test('different line endings are no change, and stay as in the file', async () =
   expect(disk).toBe('alpha\r\nchanged\r\n');
 });
 
-test('a mentioned file is sent as it is in the editor', async () => {
+longTest('a mentioned file is sent as it is in the editor', async () => {
   const { told } = await inEditor('alpha\ntyped\n', BOTH, () => [], 'alpha\n', 'see @a.txt');
   expect(told).toContain('2\\ttyped');
 });

@@ -130,7 +130,7 @@ longTest('a session is loaded and replayed by another process', async () => {
   await second.quit();
 });
 
-test('a session that another editor has open is refused, and no copy of it is left', async () => {
+longTest('a session that another editor has open is refused, and no copy of it is left', async () => {
   server = await startApiServer({ turns: [says('Hello, Ann.')] });
   const first = await editor(() => '');
   const { sessionId } = await first.agent.request('session/new', { cwd: project.dir, mcpServers: [] });
@@ -146,7 +146,7 @@ test('a session that another editor has open is refused, and no copy of it is le
   await first.quit();
 });
 
-test('every command offered to an editor works there', async () => {
+longTest('every command offered to an editor works there', async () => {
   server = await startApiServer({ turns: () => says('Done.') });
   const zed = await editor(() => '');
   const { sessionId } = await zed.agent.request('session/new', { cwd: project.dir, mcpServers: [] });

@@ -15,6 +15,7 @@ import { calls, says, text, toolUse } from '../support/api/reply.ts';
 import { type ApiServer, startApiServer } from '../support/api/server.ts';
 import { violationOfMessages } from '../support/api/validate-messages.ts';
 import { startJsonHost } from '../support/json-host.ts';
+import { longTest } from '../support/long-test.ts';
 import { INFO, scripted } from '../support/loop/scripted.ts';
 import { runHere } from '../support/run-here.ts';
 import { runs } from '../support/runs.ts';
@@ -150,22 +151,26 @@ async function resumed(bytes: Buffer) {
   return buildMessagesRequest({ ...buildModelRequest(history, createQueryState(history), deps), effort: 'off' }, INFO);
 }
 
-test('whatever one fault does to the file, the resumed request is valid and has everything readable', async () => {
-  await fc.assert(
-    fc.asyncProperty(damage, async (hurt) => {
-      const bytes = hurt(original);
-      const wire = await resumed(bytes);
-      const nothing = { thoughts: new Map<string, string>(), thoughtfulCalls: new Set<string>() };
-      expect(violationOfMessages(wire, nothing) ?? 'fine', damagedLine(bytes)).toBe('fine');
-      const sent = JSON.stringify(wire.messages);
-      expect(
-        readable(bytes).filter((prompt) => !sent.includes(prompt)),
-        damagedLine(bytes),
-      ).toEqual([]);
-    }),
-    runs(1_000),
-  );
-}, 120_000);
+longTest(
+  'whatever one fault does to the file, the resumed request is valid and has everything readable',
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(damage, async (hurt) => {
+        const bytes = hurt(original);
+        const wire = await resumed(bytes);
+        const nothing = { thoughts: new Map<string, string>(), thoughtfulCalls: new Set<string>() };
+        expect(violationOfMessages(wire, nothing) ?? 'fine', damagedLine(bytes)).toBe('fine');
+        const sent = JSON.stringify(wire.messages);
+        expect(
+          readable(bytes).filter((prompt) => !sent.includes(prompt)),
+          damagedLine(bytes),
+        ).toEqual([]);
+      }),
+      runs(1_000),
+    );
+  },
+  120_000,
+);
 
 test.each([
   ['torn', (line: string) => line.slice(0, line.length / 2)],
@@ -190,7 +195,7 @@ test.each([
   expect(PROMPTS.filter((prompt) => first?.raw.includes(prompt) !== true)).toEqual([]);
 });
 
-test('a prompt is read however its line is named, and whatever role it has', () => {
+longTest('a prompt is read however its line is named, and whatever role it has', () => {
   const message = { role: 'user', id: 'm', origin: 'prompt', blocks: [{ type: 'text', text: 'words' }] };
   const line = { v: 1, type: 'user', uuid: 'u', timestamp: 'now', message };
   const hurt = [
@@ -206,7 +211,7 @@ test('a prompt is read however its line is named, and whatever role it has', () 
   }
 });
 
-test('a second repair keeps the backup of the first one', async () => {
+longTest('a second repair keeps the backup of the first one', async () => {
   await writeFile(path, Buffer.concat([original, Buffer.from('first damage\n')]));
   const first = await repairSession({ path });
   await writeFile(path, Buffer.concat([original, Buffer.from('second damage\n')]));

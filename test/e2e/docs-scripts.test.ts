@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect } from 'vitest';
 import type { FlagTable } from '../../src/cli/args/define-flag.ts';
 import { CLI_FLAGS } from '../../src/cli/args/flags.ts';
 import { SUBCOMMANDS } from '../../src/cli/args/subcommands.ts';
@@ -116,7 +116,7 @@ async function openAndClose(command: readonly string[]): Promise<void> {
   await terminal.exited;
 }
 
-test.each([
+longTest.each([
   'quick-start.md',
   'migration.md',
   'troubleshooting.md',
@@ -152,7 +152,7 @@ longTest('the review of the GitHub Action is written to its file', async () => {
   expect(JSON.stringify(server.requests().at(-1)?.body.messages)).toContain('+changed');
 });
 
-test('the example host of the SDK host page receives its answer', async () => {
+longTest('the example host of the SDK host page receives its answer', async () => {
   const [code = ''] = await blocks('sdk-hosts.md', 'ts');
   await symlink(join(ROOT, 'node_modules'), join(project.home, 'node_modules'));
   const file = join(project.home, 'host.ts');

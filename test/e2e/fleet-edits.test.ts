@@ -15,7 +15,7 @@ describe.each(TESTED_STORES)('an edited task file on %s', (kind) => {
   const run = (...args: readonly string[]) => on.run('run', 'fleet.yaml', ...args);
   const status = async (id = 'edits') => JSON.parse((await on.run('status', id, '--json')).stdout);
 
-  test('has no effect until it is confirmed; then its limits are in force', async () => {
+  longTest('has no effect until it is confirmed; then its limits are in force', async () => {
     on.project = await projectWithRepos(['one', 'two']);
     await writePolicy(on.project);
     on.server = await startApiServer({ turns: fileWritingModel });

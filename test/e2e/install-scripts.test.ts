@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { startJsonServer } from '../support/json-server.ts';
+import { longTest } from '../support/long-test.ts';
 import { createReleaseArchive, createReleaseResponses, programOfVersion, TARGET } from '../support/releases.ts';
 import { someOf } from '../support/runs.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
@@ -76,7 +77,7 @@ describe.runIf(process.platform === 'linux' && hasDownloader)('install.sh', () =
     expect(readFileSync(join(folder, 'rg'), 'utf8')).toBe('rg of 1.0.0\n');
   });
 
-  test.each([
+  longTest.each([
     [
       'half a download',
       {
@@ -120,7 +121,7 @@ describe.runIf(process.platform === 'linux' && hasDownloader)('install.sh', () =
     expect([readdirSync(folderOf(project)), versionOf(join(folderOf(project), 'ouro'))]).toEqual([before, '1.1.0']);
   });
 
-  test('an address without encryption is not asked, and neither is none', async () => {
+  longTest('an address without encryption is not asked, and neither is none', async () => {
     await using project = await createTempProject();
     expect(await install(project, 'http://example.com')).toMatchObject({
       code: 1,
@@ -133,7 +134,7 @@ describe.runIf(process.platform === 'linux' && hasDownloader)('install.sh', () =
     expect(readdirSync(project.home)).toEqual([]);
   });
 
-  test('another program of this name is not replaced', async () => {
+  longTest('another program of this name is not replaced', async () => {
     await using project = await createTempProject();
     await using server = await startJsonServer(answersOfBoth);
     await mkdir(join(project.home, '.local/bin'), { recursive: true });
@@ -146,7 +147,7 @@ describe.runIf(process.platform === 'linux' && hasDownloader)('install.sh', () =
     expect([readFileSync(command, 'utf8'), server.asked]).toEqual(['another one', []]);
   });
 
-  test('half a script does nothing', async () => {
+  longTest('half a script does nothing', async () => {
     const lines = readFileSync(SCRIPT, 'utf8').split('\n');
     await using project = await createTempProject();
     await using server = await startJsonServer(answersOfBoth);
@@ -160,7 +161,7 @@ describe.runIf(process.platform === 'linux' && hasDownloader)('install.sh', () =
     expect([server.asked, readdirSync(project.home)]).toEqual([[], []]);
   });
 
-  test('the feature of development containers installs for everybody, in the version of its option', async () => {
+  longTest('the feature of development containers installs for everybody, in the version of its option', async () => {
     await using project = await createTempProject();
     await using server = await startJsonServer(answersOfBoth);
     const [script = ''] = await Promise.all([

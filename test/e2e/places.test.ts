@@ -28,7 +28,7 @@ const looks = (name: string) => ({
 });
 
 describe('environment variables of other tools', () => {
-  test.each(
+  longTest.each(
     someOf(
       [
         ['sonnet', '/model/global.anthropic.claude-sonnet-5-5/'],
@@ -70,7 +70,7 @@ describe('environment variables of other tools', () => {
     ]);
   });
 
-  test('CLAUDE_CODE_USE_VERTEX=1 with ANTHROPIC_MODEL', async () => {
+  longTest('CLAUDE_CODE_USE_VERTEX=1 with ANTHROPIC_MODEL', async () => {
     await using server = await startServer({ turns: [says('From the cloud.')] }, VERTEX_DIALECT);
     const env = {
       ...NO_KEY,
@@ -90,7 +90,7 @@ describe('environment variables of other tools', () => {
     );
   });
 
-  test('CLAUDE_CODE_USE_FOUNDRY=1 with a key, which no command inherits', async () => {
+  longTest('CLAUDE_CODE_USE_FOUNDRY=1 with a key, which no command inherits', async () => {
     const turns = [calls(toolUse('Bash', { command: 'printenv' })), says('Done.')];
     await using server = await startApiServer({ turns, apiKey: 'foundry-key' });
     const env = {
@@ -105,7 +105,7 @@ describe('environment variables of other tools', () => {
     expect(server.requests()[1]?.raw).not.toContain('foundry-key');
   });
 
-  test.each(
+  longTest.each(
     someOf(
       [
         [{ CLAUDE_CODE_USE_BEDROCK: '1' }, [], /needs a region\. Set AWS_REGION/],
@@ -123,7 +123,7 @@ describe('environment variables of other tools', () => {
   });
 });
 
-test.each(
+longTest.each(
   someOf(
     [
       ['openai/gpt-5.2', RESPONSES_DIALECT, (url: string) => ({ openai: { baseUrl: `${url}/v1`, api: 'responses' } })],

@@ -12,6 +12,7 @@ import manifest from '../../package.json' with { type: 'json' };
 import { readTarGz } from '../../src/lib/files/tar.ts';
 import { featureFormat, readDockerfile, scoopFormat, workflowFormat } from '../support/deployment-formats.ts';
 import { startJsonServer } from '../support/json-server.ts';
+import { longTest } from '../support/long-test.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -44,7 +45,7 @@ beforeAll(async () => {
 
 afterAll(() => project.remove());
 
-test('the checksums are those of every file', () => {
+longTest('the checksums are those of every file', () => {
   const listed = read('SHA256SUMS')
     .trim()
     .split('\n')
@@ -56,14 +57,14 @@ test('the checksums are those of every file', () => {
   expect(names).toHaveLength(TARGETS.length + 9);
 });
 
-test('no file has a placeholder left, and the installers know their release', () => {
+longTest('no file has a placeholder left, and the installers know their release', () => {
   const texts = ['install.sh', 'install.ps1', 'ouro.rb', 'ouro.json', 'Dockerfile'].map(read);
   for (const text of [...texts, ...archived('ouro-flake.tar.gz'), ...archived('devcontainer-feature-ouro.tgz')])
     expect(text).not.toMatch(/@[A-Z]+(?::[\w-]+)?@/);
   for (const name of ['install.sh', 'install.ps1']) expect(read(name)).toContain(RELEASES);
 });
 
-test.each([
+longTest.each([
   ['ouro.rb', ['darwin-arm64', 'darwin-x64', 'linux-arm64', 'linux-x64']],
   ['ouro.json', ['win32-x64', 'win32-arm64']],
   ['Dockerfile', ['linux-x64', 'linux-arm64']],
@@ -76,7 +77,7 @@ test.each([
   }
 });
 
-test('the manifests have the formats of their tools', () => {
+longTest('the manifests have the formats of their tools', () => {
   expect(scoopFormat.parse(JSON.parse(read('ouro.json'))).version).toBe(version);
   const [feature = ''] = archived('devcontainer-feature-ouro.tgz');
   expect(featureFormat.parse(JSON.parse(feature)).options?.version?.default).toBe(version);
@@ -89,7 +90,7 @@ test('the manifests have the formats of their tools', () => {
   expect(['vitest', 'typescript', 'knip'].filter((name) => listed.includes(name))).toEqual([]);
 });
 
-test('every stage of the image starts from one that exists, and the last one runs ouro as a user', () => {
+longTest('every stage of the image starts from one that exists, and the last one runs ouro as a user', () => {
   const stages = readDockerfile(read('Dockerfile'));
   const names = stages.map(({ name }) => name);
   const known = [...names, 'debian:bookworm-slim'];
@@ -136,19 +137,19 @@ test.runIf(canDownload)('the image unpacks the archive of its machine, and refus
   expect(await build('amd64', broken)).toEqual([1, undefined]);
 });
 
-test('the release has the notes of its version', () => {
+longTest('the release has the notes of its version', () => {
   const notes = readFileSync(`${out}-notes.md`, 'utf8');
   expect(readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8')).toContain(notes.trim());
   expect(notes).not.toMatch(/^## /m);
 });
 
-test.each(readdirSync(join(ROOT, '.github/workflows')))('%s has the format of a workflow', (name) => {
+longTest.each(readdirSync(join(ROOT, '.github/workflows')))('%s has the format of a workflow', (name) => {
   const workflow = workflowFormat.parse(parse(readFileSync(join(ROOT, '.github/workflows', name), 'utf8')));
   for (const { needs = [] } of Object.values(workflow.jobs))
     expect([needs].flat().filter((job) => !Object.hasOwn(workflow.jobs, job))).toEqual([]);
 });
 
-test('the workflow of releases builds every target, and each script that it runs exists', () => {
+longTest('the workflow of releases builds every target, and each script that it runs exists', () => {
   const text = readFileSync(join(ROOT, '.github/workflows/release.yml'), 'utf8');
   const { jobs } = workflowFormat.parse(parse(text));
   const included = jobs.build?.strategy?.matrix?.include ?? [];

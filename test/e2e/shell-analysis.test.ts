@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import type { JsonObject } from '../../src/contracts/json.ts';
 import { calls, says, toolUse } from '../support/api/reply.ts';
 import { startApiServer } from '../support/api/server.ts';
@@ -37,7 +37,7 @@ const COMMANDS = [
   ['that needs approval', 'touch b.txt && npm publish'],
 ];
 
-test.each(someOf(COMMANDS))('a command line %s is parsed once', async (_, command) => {
+longTest.each(someOf(COMMANDS))('a command line %s is parsed once', async (_, command) => {
   const { parsed } = await recordCall('Bash', { command });
   expect(parsed).toEqual([command]);
 });

@@ -10,6 +10,7 @@ import { rebuildSession } from '../../src/session/records/rebuild-session.ts';
 import { buildPastEvents } from '../../src/session/resume/past-events.ts';
 import { says } from '../support/api/reply.ts';
 import { type ApiServer, startApiServer } from '../support/api/server.ts';
+import { longTest } from '../support/long-test.ts';
 import { runHere } from '../support/run-here.ts';
 import { someOf } from '../support/runs.ts';
 import { storedFiles } from '../support/stored-sessions.ts';
@@ -137,7 +138,7 @@ test.each(someOf(SESSIONS))('a session of $release is resumed: $id', async (sess
   expect(past.flatMap(({ event }) => (event.type === 'tool_end' ? (event.denial ?? []) : []))).toEqual(session.denials);
 });
 
-test.each(SESSIONS.filter(({ undone }) => Object.keys(undone).length > 0))(
+longTest.each(SESSIONS.filter(({ undone }) => Object.keys(undone).length > 0))(
   'changes of a session of $release are undone and redone: $id',
   async (session) => {
     await openRelease(session.release);
@@ -150,16 +151,19 @@ test.each(SESSIONS.filter(({ undone }) => Object.keys(undone).length > 0))(
   },
 );
 
-test.each(someOf(SESSIONS))('a session of $release that a coming version wrote on is resumed: $id', async (session) => {
-  await openRelease(session.release);
-  expect(await resumeWith(session, 'and now?')).toEqual({ missing: [], unexpected: [] });
-  const { path, lines } = await readSessionFile(session.id);
-  await writeFile(path, writeAsComingVersion(lines));
-  expect(await ouro('sessions', 'check', session.id)).toMatchObject({ code: 0 });
-  const held = { ...session, holds: [...session.holds, 'and now?', 'fine'] };
-  expect(await resumeWith(held, 'and then?')).toEqual({ missing: [], unexpected: [] });
-  expect(await ouro('undo', '--list', '--session', session.id)).toMatchObject({ code: 0 });
-  if (Object.keys(session.undone).length === 0) return;
-  expect(await ouro('undo', '--session', session.id)).toMatchObject({ code: 0 });
-  expect(readUndone(session)).toEqual(session.undone);
-});
+longTest.each(someOf(SESSIONS))(
+  'a session of $release that a coming version wrote on is resumed: $id',
+  async (session) => {
+    await openRelease(session.release);
+    expect(await resumeWith(session, 'and now?')).toEqual({ missing: [], unexpected: [] });
+    const { path, lines } = await readSessionFile(session.id);
+    await writeFile(path, writeAsComingVersion(lines));
+    expect(await ouro('sessions', 'check', session.id)).toMatchObject({ code: 0 });
+    const held = { ...session, holds: [...session.holds, 'and now?', 'fine'] };
+    expect(await resumeWith(held, 'and then?')).toEqual({ missing: [], unexpected: [] });
+    expect(await ouro('undo', '--list', '--session', session.id)).toMatchObject({ code: 0 });
+    if (Object.keys(session.undone).length === 0) return;
+    expect(await ouro('undo', '--session', session.id)).toMatchObject({ code: 0 });
+    expect(readUndone(session)).toEqual(session.undone);
+  },
+);

@@ -157,7 +157,7 @@ test('a signal ends the runs, their processes and their folders', async () => {
   expect(await readdir(`${project.ouroHome}-work`)).toEqual([]);
 });
 
-test('a run starts from a commit of a repository, or from a folder; a limit of turns is a failed run', async () => {
+longTest('a run starts from a commit of a repository, or from a folder; a limit of turns is a failed run', async () => {
   await project.write('app/a.txt', 'first\n');
   const git = (...args: readonly string[]) => project.git('-C', join(project.dir, 'app'), ...args);
   await git('init', '-q');
@@ -186,7 +186,7 @@ test('a run starts from a commit of a repository, or from a folder; a limit of t
   expect(await git('status', '--porcelain')).toBe('');
 });
 
-test('settings, memory and skills of the user do not take part, except those that lead to a model', async () => {
+longTest('settings, memory and skills of the user do not take part, except those that lead to a model', async () => {
   await project.write('tasks/greeting.yaml', GREETING_TASK);
   server = await startApiServer({ turns: greet });
   await mkdir(project.ouroHome, { recursive: true });
@@ -227,7 +227,7 @@ test.each([
   expect(end.stderr).toMatch(reason);
 });
 
-test('a proof finds a check that passes at once, and a solution that does not pass', async () => {
+longTest('a proof finds a check that passes at once, and a solution that does not pass', async () => {
   await project.write('tasks/good.yaml', GREETING_TASK);
   await project.write('tasks/lazy.yaml', 'prompt: x\nfiles: {}\ncheck: "true"\nsolution: "true"\n');
   await project.write('tasks/wrong.yaml', GREETING_TASK.replace('echo hello', 'echo bye'));

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { calls, says, toolUse } from '../../support/api/reply.ts';
 import { type ApiServer, startApiServer } from '../../support/api/server.ts';
 import { type Composed, composed } from '../../support/composed.ts';
+import { longTest } from '../../support/long-test.ts';
 import { createTempProject, type TempProject } from '../../support/temp-project.ts';
 
 let project: TempProject;
@@ -141,29 +142,32 @@ test('a patch of which one part is denied, or cannot apply, changes nothing', as
   expect(existsSync(join(project.dir, 'never.js'))).toBe(false);
 });
 
-test('a part that fails undoes the parts before it: edits, new, moved and deleted files with their modes', async () => {
-  await project.write('run.sh', 'echo\n');
-  await chmod(join(project.dir, 'run.sh'), 0o755);
-  await project.write('old.js', 'old\n');
-  const patch = patchOf(
-    ...EDIT_OF_A,
-    ...['*** Add File: lib/new.js', '+1', '*** Delete File: run.sh'],
-    ...['*** Update File: old.js', '*** Move to: moved.js', '@@', '-old', '+new'],
-    ...['*** Add File: lib/a.js/below.js', '+1'],
-  );
-  const edit = { file_path: 'lib/a.js', old_string: 'const b = 2;', new_string: 'const b = 4;' };
-  const { results } = await run([
-    ['Read', { file_path: 'lib/a.js' }],
-    ['apply_patch', { input: patch }],
-    ['Edit', edit],
-  ]);
-  expect(results[1]).toMatch(/below\.js.*\nAll earlier parts of the call were undone: nothing is changed\.$/s);
-  expect(results[2]).toContain('Replaced 1 occurrence');
-  expect(await project.read('lib/a.js')).toBe('const a = 1;\nconst b = 4;\nconst c = 2;\n');
-  expect(await project.read('old.js')).toBe('old\n');
-  expect((await stat(join(project.dir, 'run.sh'))).mode & 0o777).toBe(0o755);
-  expect(['lib/new.js', 'moved.js'].filter((name) => existsSync(join(project.dir, name)))).toEqual([]);
-});
+longTest(
+  'a part that fails undoes the parts before it: edits, new, moved and deleted files with their modes',
+  async () => {
+    await project.write('run.sh', 'echo\n');
+    await chmod(join(project.dir, 'run.sh'), 0o755);
+    await project.write('old.js', 'old\n');
+    const patch = patchOf(
+      ...EDIT_OF_A,
+      ...['*** Add File: lib/new.js', '+1', '*** Delete File: run.sh'],
+      ...['*** Update File: old.js', '*** Move to: moved.js', '@@', '-old', '+new'],
+      ...['*** Add File: lib/a.js/below.js', '+1'],
+    );
+    const edit = { file_path: 'lib/a.js', old_string: 'const b = 2;', new_string: 'const b = 4;' };
+    const { results } = await run([
+      ['Read', { file_path: 'lib/a.js' }],
+      ['apply_patch', { input: patch }],
+      ['Edit', edit],
+    ]);
+    expect(results[1]).toMatch(/below\.js.*\nAll earlier parts of the call were undone: nothing is changed\.$/s);
+    expect(results[2]).toContain('Replaced 1 occurrence');
+    expect(await project.read('lib/a.js')).toBe('const a = 1;\nconst b = 4;\nconst c = 2;\n');
+    expect(await project.read('old.js')).toBe('old\n');
+    expect((await stat(join(project.dir, 'run.sh'))).mode & 0o777).toBe(0o755);
+    expect(['lib/new.js', 'moved.js'].filter((name) => existsSync(join(project.dir, name)))).toEqual([]);
+  },
+);
 
 test('a file shown by a command or a search may be overwritten, any other may not', async () => {
   await project.write('lib/b.js', 'let b;\n');

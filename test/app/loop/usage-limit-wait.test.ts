@@ -58,7 +58,7 @@ test('the wait counts down, ends on abort and is offered again; skipping it cont
   expect(await again).toEqual({ reason: 'completed' });
 });
 
-test('messages typed during the wait are sent when it ends', async () => {
+longTest('messages typed during the wait are sent when it ends', async () => {
   await using at = await opened(limited(7_200_000), says('Both.'));
   await at.agent.prompt('go');
   const waiting = at.wait();

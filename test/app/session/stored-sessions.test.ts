@@ -211,7 +211,7 @@ test('the small model names a session, and a name given by the user stays', asyn
     ]);
 });
 
-test('the picker lists, searches, previews, renames and deletes other sessions', async () => {
+longTest('the picker lists, searches, previews, renames and deletes other sessions', async () => {
   await project.initGit();
   for (const words of ['about whales', 'about walruses']) {
     await project.git('checkout', '-q', '-B', words.replace(' ', '/'));
@@ -238,7 +238,7 @@ test('the picker lists, searches, previews, renames and deletes other sessions',
   expect(await storedFiles(project)).toHaveLength(1);
 });
 
-test('the last session of a folder summarizes all its runs', async () => {
+longTest('the last session of a folder summarizes all its runs', async () => {
   const about = { turns: [write('one\ntwo\n'), says('done'), says('only words')] };
   const first = await open(about);
   expect(await first.storedSessions?.last()).toBeUndefined();

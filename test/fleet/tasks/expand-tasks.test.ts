@@ -7,6 +7,7 @@ import { expandTaskFile, expandTaskLines } from '../../../src/fleet/tasks/expand
 import type { TaskTargetDeps } from '../../../src/fleet/tasks/find-task-targets.ts';
 import { createTaskFileFromFlags, parseTaskFile, type TaskFileInput } from '../../../src/fleet/tasks/task-file.ts';
 import { addRepo, projectWithRepos } from '../../support/fleet.ts';
+import { longTest } from '../../support/long-test.ts';
 import { createTempProject, type TempProject } from '../../support/temp-project.ts';
 
 let project: TempProject;
@@ -149,7 +150,7 @@ test('a variable hidden from commands because it looks like a secret is reported
   expect(tasks[0]?.spec).toMatchObject({ env: ['NPM_TOKEN', 'DEPLOY_KEY'], secrets: ['DEPLOY_KEY'] });
 });
 
-test('the check for uncommitted changes runs no filter of the repository, whatever its name', async () => {
+longTest('the check for uncommitted changes runs no filter of the repository, whatever its name', async () => {
   project = await createTempProject();
   const names = ['evil', 'a=b', 'with blank', 'Über'];
   const attributes = names.map((name, at) => (/^[\w-]+$/.test(name) ? `f${at}.txt filter=${name}\n` : '')).join('');
@@ -190,7 +191,7 @@ test.each([
   await expect(project.read('ran')).rejects.toThrow('ENOENT');
 });
 
-test('five thousand lines start git once per repository, not per line', async () => {
+longTest('five thousand lines start git once per repository, not per line', async () => {
   project = await projectWithRepos(['one', 'two']);
   const { git, ...rest } = deps();
   let calls = 0;

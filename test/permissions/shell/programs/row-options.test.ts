@@ -11,6 +11,7 @@ import {
   KNOWN_PROGRAM_NAMES,
 } from '../../../../src/permissions/shell/programs/find-program-facts.ts';
 import { getToolFacts } from '../../../../src/tools/tool-traits.ts';
+import { longTest } from '../../../support/long-test.ts';
 import { createTestReadOnlySandbox } from '../../../support/read-only-sandbox.ts';
 import { isWholeRun, runs } from '../../../support/runs.ts';
 import { createTempProject, type TempProject } from '../../../support/temp-project.ts';
@@ -188,7 +189,7 @@ test.skipIf(!hasStrace)('no option of any row does harm in the read-only sandbox
   expect(lines.length).toBeGreaterThan(share * 10);
 });
 
-test('a row that is wrong on purpose does no harm in the read-only sandbox', async () => {
+longTest('a row that is wrong on purpose does no harm in the read-only sandbox', async () => {
   await using project = await createHostileFolder();
   const box = createTestReadOnlySandbox(project);
   if (!box.sandbox.canEnforceReadOnly()) return console.log('Skipped: there is no read-only sandbox on this machine.');
