@@ -92,7 +92,7 @@ function showPart(view: ViewState, { draftText }: OpenDialog, form: DialogForm):
   return { ...view, dialog: { ...createOpenDialogState(view.keys.lastKeyAtMs), draftText, form } };
 }
 
-/** Sends the text typed for a dialog. Empty text sends nothing, except for a denial without a reason. */
+/** Sends the text typed for a dialog. Empty text skips a field, denies without a reason, and otherwise sends nothing. */
 export function sendTypedAnswer(
   view: ViewState,
   request: DialogRequest,
@@ -101,7 +101,7 @@ export function sendTypedAnswer(
 ): InputResult {
   const { form } = dialog;
   // A no needs no reason.
-  if (text === '' && form.typing !== 'reason') return withoutEffects(view);
+  if (text === '' && form.typing !== 'reason' && !canSkip(request, form)) return withoutEffects(view);
   const closed: ViewState = {
     ...view,
     editor: getUserDraft(view),
@@ -125,6 +125,8 @@ export function sendTypedAnswer(
             : { kind: 'plan', verdict: 'keep_planning', ...(text === '' ? {} : { words: text }) },
       });
     default: {
+      if (text === '' && closed.dialog.stage === 'open')
+        return applyAnswerStep(closed, request, closed.dialog, { type: 'skip' });
       const parsed = parseTypedAnswer(request.question, form.partIndex, text);
       // Invalid text stays in the composer.
       if (!parsed.ok)
@@ -135,6 +137,12 @@ export function sendTypedAnswer(
         : withoutEffects(closed);
     }
   }
+}
+
+/** Tells whether the field that is open may stay empty. */
+function canSkip(request: DialogRequest, { partIndex }: DialogForm): boolean {
+  if (request.kind !== 'question' || request.question.kind !== 'elicitation') return false;
+  return listQuestionParts(request.question)[partIndex]?.skip?.answer === '';
 }
 
 function createPermissionAnswer(request: PermissionRequest, { typing }: DialogForm, text: string): PermissionAnswer {

@@ -10,7 +10,6 @@ import {
   withoutEffects,
 } from '../../input/input-result.ts';
 import { applyDraftEditorAction } from '../composer/draft-editor-actions.ts';
-import { createDraftEditor } from '../composer/draft-editor-state.ts';
 import { expandPlaceholders } from '../composer/paste-placeholders.ts';
 import { applyAnswerStep, sendTypedAnswer } from '../form/answer-question.ts';
 import { formatQuestion, listQuestionParts } from '../form/question-fields.ts';
@@ -33,7 +32,7 @@ import {
   type OpenDialog,
 } from './dialog-state.ts';
 
-import { isDialogCollapsed, noteAnswerKey } from './reduce-dialog.ts';
+import { isDialogCollapsed, noteAnswerKey, startDialogText } from './reduce-dialog.ts';
 
 /** Rows of the screen that a list of requests leaves for its title, its keys and the draft. */
 const LIST_MARGIN_ROWS = 8;
@@ -202,19 +201,8 @@ function runAction(
         ...view,
         dialog: { ...dialog, selected: undefined, form: { ...dialog.form, listedIds: [] } },
       });
-    case 'write': {
-      const { unsentText } = dialog.form;
-      const text = unsentText?.purpose === action.purpose ? unsentText.text : action.initialText;
-      const form: DialogForm = {
-        ...dialog.form,
-        typing: action.purpose,
-        initialText: action.initialText,
-        unsentText: undefined,
-        userDraft: view.editor,
-      };
-      const editor = createDraftEditor({ width: view.editor.width, draft: { text, caret: text.length } });
-      return withoutEffects({ ...view, editor, dialog: { ...dialog, form } });
-    }
+    case 'write':
+      return withoutEffects(startDialogText(view, dialog, action));
     case 'details': {
       const details = dialog.form.details === 'shown' ? 'hidden' : 'shown';
       return withoutEffects({ ...view, dialog: { ...dialog, form: { ...dialog.form, details } } });

@@ -1,14 +1,19 @@
 import type { AgentEvent } from '../../../contracts/event.ts';
 import { setLiveCallStatus } from '../../app-state/live-pieces.ts';
 import { getUnsentDialogText, restoreUserDraft, type ViewState } from '../../app-state/view-state.ts';
+import { createDraftEditor } from '../composer/draft-editor-state.ts';
+import { listQuestionParts } from '../form/question-fields.ts';
 import { getInitialSelection } from './dialog-options.ts';
 import {
   createOpenDialogState,
+  type DialogAction,
+  type DialogForm,
   type DialogRequest,
   FOCUS_GUARD_MS,
   getDialogReadyTime,
   getRequestCallId,
   KEY_GUARD_MS,
+  type OpenDialog,
 } from './dialog-state.ts';
 
 /** Adds a request. Its dialog is shown at once but accepts keys only after typing has paused. */
@@ -96,14 +101,41 @@ export function armDialogIfQuiet(view: ViewState, nowMs: number, quietMs: number
   const [request] = dialogRequests;
   if (dialog.stage === 'none' || request === undefined) return view;
   if (dialog.armedAtMs !== undefined) {
-    const isDue = !dialog.isReady && nowMs >= getDialogReadyTime(dialog);
-    return isDue ? { ...view, dialog: { ...dialog, isReady: true } } : view;
+    if (dialog.isReady || nowMs < getDialogReadyTime(dialog)) return view;
+    const ready = { ...dialog, isReady: true };
+    const action = quietMs > 0 && view.editor.text === '' ? getOnlyTextAction(request, dialog.form) : undefined;
+    return action === undefined ? { ...view, dialog: ready } : startDialogText(view, ready, action);
   }
   if (isDialogCollapsed(view) || nowMs < getDialogArmTime(view, quietMs)) return view;
   return {
     ...view,
     dialog: { ...dialog, armedAtMs: nowMs, isReady: false, selected: getInitialSelection(request, dialog.form) },
   };
+}
+
+/** Returns the action of a form field that can only be typed: it takes text without a key before it. */
+function getOnlyTextAction(request: DialogRequest, form: DialogForm): WriteAction | undefined {
+  if (request.kind !== 'question' || request.question.kind !== 'elicitation') return undefined;
+  const part = listQuestionParts(request.question)[form.partIndex];
+  if (part?.typedLabel === undefined || part.options.length > 0) return undefined;
+  return { type: 'write', purpose: 'custom_answer', initialText: part.initialText };
+}
+
+type WriteAction = Extract<DialogAction, { type: 'write' }>;
+
+/** Lets the user type text for the dialog in the composer; it starts with what was typed there and not sent. */
+export function startDialogText(view: ViewState, dialog: OpenDialog, { purpose, initialText }: WriteAction): ViewState {
+  const { unsentText } = dialog.form;
+  const text = unsentText?.purpose === purpose ? unsentText.text : initialText;
+  const form: DialogForm = {
+    ...dialog.form,
+    typing: purpose,
+    initialText,
+    unsentText: undefined,
+    userDraft: view.editor,
+  };
+  const editor = createDraftEditor({ width: view.editor.width, draft: { text, caret: text.length } });
+  return { ...view, editor, dialog: { ...dialog, form } };
 }
 
 /** Collapses or shows the dialog again after a change of the draft or the overlay. */

@@ -49,9 +49,9 @@ const sent = (answer: object) => [
 
 test('a form is filled in field by field, reviewed, and sent with typed values', async () => {
   const screen = askedFor(FORM);
-  slowly(screen, '2', '1', '3', 'enter', 'o');
+  slowly(screen, '2', '1', '3', 'enter');
   screen.type('42');
-  slowly(screen, 'enter', 's', '1');
+  slowly(screen, 'enter', 'enter', '1');
   await screen.waitForText(/Age: 42/);
   expect(answers(screen)).toEqual([]);
   slowly(screen, 'y');
@@ -62,13 +62,49 @@ test('a form is filled in field by field, reviewed, and sent with typed values',
 
 test('an invalid value stays where it was typed, with the reason', async () => {
   const screen = askedFor(FORM);
-  slowly(screen, '1', 's', 'o');
+  slowly(screen, '1', 's');
   screen.type('4.5');
   slowly(screen, 'enter');
   await screen.waitForText(/Age must be a whole number\./);
   expect(screen.view().editor.text).toBe('4.5');
-  slowly(screen, 'backspace', 'backspace', 'enter', 's', 's', 'y');
+  slowly(screen, 'backspace', 'backspace', 'enter', 'enter', 's', 'y');
   expect(answers(screen)).toEqual(sent({ action: 'accept', content: { colour: 'r', age: 4, size: 'large' } }));
+});
+
+test('a text field takes text at once, whatever its letters; an empty optional one is skipped', async () => {
+  const text = { type: 'string' } as const;
+  const schema = { type: 'object', properties: { name: text, nick: text, town: text }, required: ['town'] } as const;
+  const screen = askedFor({ mode: 'form', schema });
+  screen.wait(600);
+  screen.type('1 no');
+  slowly(screen, 'enter', 'enter');
+  // A required field stays; Esc leads back to the options, and the text is kept.
+  slowly(screen, 'enter');
+  screen.type('Bonn');
+  slowly(screen, 'esc', '1', 'enter');
+  await screen.waitForText(/name: 1 no[\s▌]+town: Bonn/);
+  slowly(screen, 'y');
+  expect(answers(screen)).toEqual(sent({ action: 'accept', content: { name: '1 no', town: 'Bonn' } }));
+});
+
+test('a text field takes no text while the draft has some, and Esc leads to its options', async () => {
+  const schema = { type: 'object', properties: { name: { type: 'string' } } } as const;
+  const screen = openStage({ cols: 80, rows: 24 });
+  screen.wait(1000);
+  screen.type('my draft');
+  const question = {
+    kind: 'elicitation',
+    server: 'github',
+    message: 'Who are you?',
+    wants: { mode: 'form', schema },
+  } as const;
+  screen.tell(begins(), starts('c1', 'mcp__github__login', 'github: login'), asks('c1', question));
+  screen.wait(3000);
+  screen.type(' goes on');
+  expect(screen.view().editor.text).toBe('my draft goes on');
+  const empty = askedFor({ mode: 'form', schema });
+  slowly(empty, 'esc', 'n');
+  expect(answers(empty)).toEqual(sent({ action: 'decline' }));
 });
 
 test('required fields cannot be skipped, and any field can be declined', async () => {
