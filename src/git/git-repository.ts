@@ -49,7 +49,7 @@ function hasEndlessIgnoreFile(cwd: string, root: string): boolean {
     if (at === root || at === dirname(at)) break;
   }
   return files.some((file) => {
-    const stats = lstatSync(file, { throwIfNoEntry: false });
+    const stats = existsSync(file) ? lstatSync(file, { throwIfNoEntry: false }) : undefined;
     return stats?.isFIFO() === true || stats?.isCharacterDevice() === true;
   });
 }

@@ -63,7 +63,8 @@ async function callStopHooks(
   signal: AbortSignal,
 ): Promise<StopVerdict | undefined> {
   try {
-    return await resolveUndefinedOnAbort((async () => deps.onStop(facts, signal))(), signal);
+    const verdict = await resolveUndefinedOnAbort((async () => deps.onStop(facts, signal))(), signal);
+    return signal.aborted ? undefined : verdict;
   } catch (thrown) {
     return { kind: 'prevent', words: `A stop hook failed: ${getErrorMessage(thrown)}` };
   }
