@@ -8,7 +8,7 @@ import { narrowToNumber, narrowToObject, parseNetworkJson } from '../../stream/j
 import type { ModelAttempt, StreamTimeouts } from '../../stream/model-attempt.ts';
 import type { StreamEventTranslator } from '../../stream/read-reply.ts';
 import { createStreamingPort } from '../../stream/streaming-port.ts';
-import { buildMessagesRequest, type MessagesSettings } from './messages-request.ts';
+import { buildMessagesRequest, type MessagesSettings, serializeMessagesRequest } from './messages-request.ts';
 
 const EDITING_BETA = 'context-management-2025-06-27';
 const DEFAULT_TIMEOUTS: StreamTimeouts = { headerTimeoutMs: 120_000, idleTimeoutMs: 60_000 };
@@ -34,7 +34,6 @@ export function createMessagesApiPort(service: MessagesApiService, settings: Mes
 /** Creates functions that send requests in the form the service accepts, learning from rejected ones. */
 function createSender(service: MessagesApiService, settings: MessagesSettings) {
   const { infoOf = getModelInfo } = settings;
-  const { adaptBody = (body) => body } = service;
   const adapter = createRequestAdapter(service, settings);
 
   async function post(path: string, body: JsonObject, request: ModelRequest, signal: AbortSignal, key?: string) {
@@ -43,11 +42,13 @@ function createSender(service: MessagesApiService, settings: MessagesSettings) {
     const betas = [...new Set([...requestedBetas, ...requiredBetas])];
     const client = await service.loadClient(request.model, key);
     const headers = {
+      'content-type': 'application/json',
       ...(betas.length > 0 && { 'anthropic-beta': betas.join(',') }),
       ...(await service.getHeaders(key)),
     };
-    const adaptedBody = adaptBody(adapter.removeUnknownFields(body));
-    return client.post(path, { body: adaptedBody, headers, signal, stream: body.stream === true }).asResponse();
+    const acceptedBody = adapter.removeUnknownFields(body);
+    const sent = service.adaptBody?.(acceptedBody) ?? serializeMessagesRequest(acceptedBody);
+    return client.post(path, { body: sent, headers, signal, stream: body.stream === true }).asResponse();
   }
 
   async function send(
@@ -123,7 +124,7 @@ export type MessagesApiService = {
   readonly loadClient: (model: string, key?: string) => Promise<Pick<BaseAnthropic, 'post'>>;
   /** Returns the authentication headers; rejects if there are no credentials. */
   readonly getHeaders: (key?: string) => Promise<Readonly<Record<string, string | null>>>;
-  /** Adapts the request body to the service. */
+  /** Adapts the request body to the service. Without it, the body is sent as text, whose parts are used again. */
   readonly adaptBody?: (body: JsonObject) => JsonObject;
   /** Tries to renew the credentials after a failure; resolves to true if the request should be sent again. */
   readonly renewCredentials?: (failure: ModelFailure) => Promise<boolean>;

@@ -42,6 +42,12 @@ export function buildMessagesRequest(request: ModelRequest, info: ModelInfo): Js
   };
 }
 
+/** Serializes a body. A conversation is long, so the text of messages that were sent before is used again. */
+export function serializeMessagesRequest({ messages, ...rest }: JsonObject): string {
+  const texts = Array.isArray(messages) ? messages.map((message) => serializeMessage(message)) : [];
+  return `${JSON.stringify(rest).slice(0, -1)},"messages":[${texts.join(',')}]}`;
+}
+
 /** Removes blank text at the end of a paused reply: the API refuses a request that ends with it. */
 function trimPausedReply(message: RequestMessage): RequestMessage {
   const last = message.blocks.at(-1);
@@ -72,7 +78,7 @@ export function serializeModelRequestParts(request: ModelRequest): SerializedReq
     tools,
     before: `${JSON.stringify(limits).slice(0, -1)},"system":${system},"tools":${tools},"messages":[`,
     messages,
-    serializeMessage: (message) => JSON.stringify(buildUncachedMessage(message)),
+    serializeMessage: (message) => serializeMessage(buildUncachedMessage(message)),
     after: `],"breakpoints":${JSON.stringify(request.breakpoints)}}`,
   };
 }
@@ -137,6 +143,8 @@ function buildMessage(message: RequestMessage, cachedBlock: UserBlock | Assistan
 }
 
 const buildUncachedMessage = memoizeByObject((message: RequestMessage) => buildMessage(message, undefined));
+
+const serializeMessage = memoizeByObject((message: JsonObject) => JSON.stringify(message));
 
 function buildBlock(block: UserBlock | AssistantBlock): JsonObject | undefined {
   switch (block.type) {

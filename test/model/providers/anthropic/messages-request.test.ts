@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import type { JsonObject } from '../../../../src/contracts/json.ts';
 import type { Effort, ModelRequest } from '../../../../src/contracts/model.ts';
 import { getModelInfo } from '../../../../src/model/built-in-models.ts';
 import {
   buildMessagesRequest,
+  serializeMessagesRequest,
   serializeModelRequest,
 } from '../../../../src/model/providers/anthropic/messages-request.ts';
 import { violationOfThinking } from '../../../support/api/validate-tools.ts';
@@ -217,6 +219,23 @@ describe('a paused reply at the end', () => {
     expect(wire({ messages }).messages).toMatchObject([{ role: 'user' }, { role: 'assistant', content }]);
     const later = wire({ messages: [...messages, ...BASE.messages] }).messages;
     expect(JSON.stringify(later)).toContain(JSON.stringify(blocks.findLast(({ type }) => type === 'text')));
+  });
+});
+
+describe('serializeMessagesRequest', () => {
+  test('the text has every field of the body; a message sent before is not serialized again', () => {
+    const message = { role: 'user', content: [{ type: 'text', text: 'a "quoted" line\n' }] } as const;
+    let reads = 0;
+    const toJSON = () => {
+      reads += 1;
+      return { ...message, reads };
+    };
+    const watched = { role: 'user', content: [], toJSON };
+    const body = { model: 'm', stream: true, messages: [message, watched] } as unknown as JsonObject;
+    const expected = { model: 'm', stream: true, messages: [message, { ...message, reads: 1 }] };
+    expect(JSON.parse(serializeMessagesRequest(body))).toEqual(expected);
+    expect(JSON.parse(serializeMessagesRequest({ ...body, stream: false }))).toEqual({ ...expected, stream: false });
+    expect(reads).toBe(1);
   });
 });
 
