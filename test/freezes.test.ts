@@ -6,6 +6,7 @@ import { createTurnFingerprint } from '../src/engine/phases/fingerprint-turn.ts'
 import { parseHookMatcher } from '../src/hooks/parse-matcher.ts';
 import { createGlobTool } from '../src/tools/glob.ts';
 import { createGrepTool } from '../src/tools/grep.ts';
+import { findFailedTests } from '../src/ui/widgets/tool-calls/failed-tests.ts';
 import { decideTool, type Fixture, makeFixture } from './permissions/fixture.ts';
 import { runs, someOf } from './support/runs.ts';
 import { callTool, createWorkbench } from './tools/file-workbench.ts';
@@ -172,13 +173,18 @@ test.each(['1', 'a', '_', '1:', '2024-', ' ', '\n', 'ab1 '])(
   'a result made of %j is compared with earlier ones',
   async (piece) => {
     const content = piece.repeat(200_000 / piece.length);
-    const block = { type: 'tool_use', id: 'call', name: 'Read', input: { file_path: 'a' } } as const;
+    const block = { type: 'tool_use', id: 'call', name: 'Bash', input: { command: content.slice(0, 50_000) } } as const;
     const result = { type: 'tool_result', tool_use_id: 'call', content, is_error: false } as const;
     const completion = { status: 'done', outcome: { content }, attachments: [] } as const;
-    const call = { block, result, completion, title: 'Read a', durationMs: 1 };
+    const call = { block, result, completion, title: 'Command', durationMs: 1 };
     await heard('fingerprint', () => createTurnFingerprint(undefined, [call]));
   },
 );
+
+test.each(['1', 'A', ' ', '/', 'a.', '# ', 'want '])('rows made of %j are searched for failed tests', async (piece) => {
+  const row = piece.repeat(60_000 / piece.length);
+  await heard('failed tests', () => findFailedTests([`✖ ${row}`, row, `not ok 1 ${row}`]));
+});
 
 describe.each(locators)('a search with %s', (_, locator) => {
   let bench: Awaited<ReturnType<typeof createWorkbench>>;

@@ -4,7 +4,7 @@ import { redactSecrets } from '../lib/text/redact-secrets.ts';
 /** Personal names that are removed from bug reports. */
 export type PersonalNames = { readonly home: string; readonly user: string };
 
-const MAIL_ADDRESS = /\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+\b/g;
+const MAIL_ADDRESS = /(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+\b/g;
 
 /** Removes secrets, mail addresses, the home folder and the user name from a text. Equal texts stay equal. */
 function redactText(text: string, { home, user }: PersonalNames): string {

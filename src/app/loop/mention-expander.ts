@@ -112,7 +112,7 @@ export async function attachMentionedFiles(
 /** Finds `@path`, `@"path with spaces"` and `@path#L10-20` at the start of a word. */
 function findMentions(text: string): readonly string[] {
   const matches = text.matchAll(/(?<=^|[\s(（，。、])@(?:"([^"]+)"|([^\s"]+))/g);
-  return [...matches].map(([, quoted, plain = '']) => quoted ?? plain.replace(/[.,;:!?)]+$/, ''));
+  return [...matches].map(([, quoted, plain = '']) => quoted ?? plain.replace(/(?<![.,;:!?)])[.,;:!?)]+$/, ''));
 }
 
 /** Returns the blocks for a mention, or a message why there are none. */

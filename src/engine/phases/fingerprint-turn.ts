@@ -95,7 +95,7 @@ function removeLabels(input: ToolUseBlock['input']): unknown {
 
 const COMMENT = /(?:^|\s)#[^'"\n]*$/gm;
 /** `echo "try 3";` before another command, or a `:` with words. */
-const PRINTED_LABEL = /(?:^|(?<=[;&\n]))\s*(?:echo\s+["']?([^"'`$|<>;&\n]*)["']?|:\s[^;&\n]*?)\s*(?:;|&&|\n)/g;
+const PRINTED_LABEL = /(?:^|(?<=[;&\n]))[^\S\n]*(?:echo\s+["']?([^"'`$|<>;&\n]*)["']?|:\s[^;&\n]*?)\s*(?:;|&&|\n)/g;
 
 /** The parts of a command that limit its time or its output, as models vary them when the command fails. */
 const COMMAND_LIMIT = /2>&1|\|\s*(?:tail|head)\b[^|;&]*|\b(?:timeout|sleep)\s+[\d.]+[smh]?/g;
@@ -123,7 +123,7 @@ const TIMES =
 
 /** The time of day, in words or in seconds, the ids of processes and shells, and temporary files in a simplified call. */
 const CALL_IDS =
-  /\b\d\d?:\d\d(?::\d\d)?\b|\b1\d{9}(?:\d{3})?\b|(?<=\bkill(?:-[A-Z]+)?|\/proc\/|\bps-p)-?\d+|(?<="shell_id":")\w+|(?<=>)\/tmp\/[\w.-]+/g;
+  /\b\d\d?:\d\d(?::\d\d)?\b|\b1\d{9}(?:\d{3})?\b|(?=[-\d])(?<=\bkill(?:-[A-Z]+)?|\/proc\/|\bps-p)-?\d+|(?<="shell_id":")\w+|(?<=>)\/tmp\/[\w.-]+/g;
 
 const removeIds = (text: string): string => text.replaceAll(CALL_IDS, '#');
 

@@ -37,7 +37,7 @@ export function escapeUnsafeLine(text: string): Printable {
 
 /** Formats a name or description of a list item: on one line, invisible characters escaped. */
 export function escapeDisplayName(text: string): Printable {
-  return sanitize(text.replaceAll(/\s*\n\s*/g, ' '), 'line');
+  return sanitize(text.replaceAll(/(?<!\s)\s*\n\s*/g, ' '), 'line');
 }
 
 /** Formats a line of code of a change that the user decides on: invisible characters are escaped. */

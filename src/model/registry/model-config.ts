@@ -182,7 +182,7 @@ function parseSections(path: string): ReadonlyMap<string, ReadonlyMap<string, st
   const sections = new Map<string, Map<string, string>>();
   let section = new Map<string, string>();
   for (const line of readTextOrEmpty(path).split(/\r?\n/)) {
-    const name = /^\[\s*([^\]]*?)\s*\]/.exec(line)?.[1]?.replace(/\s+/g, ' ').replaceAll(/["']/g, '');
+    const name = /^\[([^\]]*)\]/.exec(line)?.[1]?.trim().replace(/\s+/g, ' ').replaceAll(/["']/g, '');
     if (name !== undefined) {
       section = sections.get(name) ?? new Map();
       sections.set(name, section);

@@ -103,7 +103,7 @@ function removeComments(prose: string): string {
 
 function findImports(prose: string): readonly string[] {
   return [...prose.matchAll(IMPORT)].flatMap(([, target = '']) => {
-    const path = target.replace(/[.,;:!?'"]+$/, '');
+    const path = target.replace(/(?<![.,;:!?'"])[.,;:!?'"]+$/, '');
     return /[./]/.test(path) ? [path] : [];
   });
 }

@@ -153,7 +153,7 @@ function decode(bytes: Uint8Array): string {
 
 /** Returns the last state of a line that carriage returns overwrite. */
 function applyCarriageReturns(line: string): string {
-  const ended = line.replace(/\r+$/, '');
+  const ended = line.replace(/(?<!\r)\r+$/, '');
   return ended.slice(ended.lastIndexOf('\r') + 1);
 }
 

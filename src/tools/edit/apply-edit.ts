@@ -163,7 +163,7 @@ function foldTrailingBlanks(text: string): { readonly text: string; readonly off
   let result = '';
   let from = 0;
   for (const line of text.split('\n')) {
-    const kept = line.replace(/[ \t]+$/, '');
+    const kept = line.replace(/(?<![ \t])[ \t]+$/, '');
     for (let at = 0; at < kept.length; at += 1) offsets.push(from + at);
     result += kept;
     from += line.length;

@@ -62,7 +62,9 @@ export async function copyAnswer(
 }
 
 function findLastCode(answers: readonly string[]): string | undefined {
-  const blocks = answers.flatMap((answer) => [...answer.matchAll(/^(`{3,}|~{3,})[^\n]*\n([\s\S]*?)^\1[ \t]*$/gm)]);
+  const blocks = answers.flatMap((answer) => [
+    ...answer.matchAll(/^(`{3,}(?!`)|~{3,}(?!~))[^\n]*\n([\s\S]*?)^\1[ \t]*$/gm),
+  ]);
   return blocks.at(-1)?.[2]?.replace(/\n$/, '');
 }
 

@@ -156,7 +156,7 @@ function isRegularRepository(fs: PermissionFs, folder: string): boolean {
 /** Parses a file with a single path. Trailing spaces belong to the path. */
 function parsePathLine(text: string | undefined, prefix: string): string | undefined {
   if (text?.startsWith(prefix) !== true) return undefined;
-  const path = text.slice(prefix.length).replace(/[\r\n]+$/, '');
+  const path = text.slice(prefix.length).replace(/(?<![\r\n])[\r\n]+$/, '');
   return path === '' || /[\0-\x1f]/.test(path) ? undefined : path;
 }
 

@@ -194,7 +194,7 @@ function closeBlock(stream: MarkdownStream, finished: MarkdownBlock[]): Markdown
     return { ...closed, isAfterBlankLine: true };
   }
   if (openBlock.kind === 'nothing') return stream;
-  finished.push({ kind: 'prose', source: stream.source.replace(/\n+$/, ''), gap });
+  finished.push({ kind: 'prose', source: stream.source.replace(/(?<!\n)\n+$/, ''), gap });
   return closed;
 }
 

@@ -56,11 +56,14 @@ const VALUES: readonly { readonly pattern: RegExp; readonly names: 'expected fir
 const MESSAGE = /(?:^|\s)(?:\w*(?:Error|Exception)(?: \[\w+\])?|panicked at [^\n]*|error): *\n? *(.+)$/m;
 const PLACE = /(?:file:\/\/)?((?:[A-Za-z]:)?[\w@./\\-]*[\w-]\.\w{1,5}):(\d+)(?::\d+)?/g;
 const FOREIGN_PLACE = /node_modules|node:|site-packages|\/rustc\//;
+/** What is behind these columns of a row is not looked at. */
+const MAX_ROW_CHARS = 1_000;
 /** Number of lines that belong to a head. */
 const MAX_DETAIL_LINES = 60;
 
 /** Finds the failed tests in the output of a test runner. A test that is named several times is listed once. */
-export function findFailedTests(rows: readonly string[]): readonly FailedTest[] {
+export function findFailedTests(output: readonly string[]): readonly FailedTest[] {
+  const rows = output.map((row) => row.slice(0, MAX_ROW_CHARS));
   const heads = rows.flatMap((row, index) => {
     for (const head of HEADS) {
       const name = head.pattern.exec(row)?.[1]?.trim();
