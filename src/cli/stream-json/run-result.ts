@@ -1,7 +1,7 @@
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { Conversation, UsageReport } from '../../contracts/frontend/conversation.ts';
 import type { JsonObject, JsonValue } from '../../contracts/json.ts';
-import type { StopReason, Usage, UserOrigin } from '../../contracts/message.ts';
+import type { AssistantBlock, StopReason, Usage, UserOrigin } from '../../contracts/message.ts';
 import type { Terminal } from '../../contracts/terminal-reason.ts';
 import { encodeUsage } from '../../contracts/wire-format.ts';
 
@@ -16,6 +16,7 @@ export function createRunResultCollector(conversation: Conversation, now: () => 
   const startedAtMs = now();
   let answer = NO_ANSWER;
   let turns = 0;
+  let isAnswerComplete = false;
   let stopReason: StopReason | undefined;
   let firstTokenMs: number | undefined;
   let apiMs = 0;
@@ -61,7 +62,10 @@ export function createRunResultCollector(conversation: Conversation, now: () => 
           if (event.usage !== undefined) usage = addUsage(usage, event.usage);
           return;
         case 'message_end':
-          if (event.message.role === 'assistant') turns += 1;
+          if (event.message.role === 'assistant') {
+            turns += 1;
+            isAnswerComplete = event.message.blocks.every(isFinal);
+          }
           return;
         default:
       }
@@ -69,8 +73,13 @@ export function createRunResultCollector(conversation: Conversation, now: () => 
     createResultLine,
     /** Text of an answer that broke off, without the text before earlier tool calls. */
     getPartialAnswer: (): string => answer.pieces,
+    /** Tells whether the last reply has its end and no calls, also if the run was ended afterwards. */
+    hasCompleteAnswer: (): boolean => isAnswerComplete,
   };
 }
+
+const isFinal = (block: AssistantBlock): boolean =>
+  block.type !== 'tool_use' && !(block.type === 'text' && block.cut === true);
 
 /** Creates the result line of a run that could not start. */
 export function createStartFailureResult(error: string, newId: () => string): JsonObject {

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import type { AgentEvent } from '../../../src/contracts/event.ts';
 import type { AssistantBlock } from '../../../src/contracts/message.ts';
@@ -7,7 +6,6 @@ import type { Terminal } from '../../../src/contracts/terminal-reason.ts';
 import { query } from '../../../src/engine/query.ts';
 import { createQueryState } from '../../../src/engine/query-state.ts';
 import { buildModelRequest } from '../../../src/engine/request/build-model-request.ts';
-import { withMergedDeltas } from '../../../src/model/stream/merge-deltas.ts';
 import { findInvariantViolations } from '../../support/loop/invariants.ts';
 import {
   buildHistory,
@@ -25,7 +23,6 @@ import {
 import { findUnbalancedEvents } from '../../support/loop/unbalanced-events.ts';
 
 const PROMPT = [userSays('do it')];
-const NO_USAGE = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
 const FOR_EVER = new Promise<void>(() => undefined);
 
 /** Tells that it runs, and never ends. */
@@ -96,22 +93,6 @@ test.each([
     expect(ends.lastIndexOf('block_end')).toBeLessThan(ends.lastIndexOf('turn_end'));
   },
 );
-
-test('ESC keeps text that was received but not yet passed on', async () => {
-  const model: QueryDeps['model'] = {
-    name: 'fast',
-    async *stream(_request, _options, signal) {
-      yield { type: 'message_start', messageId: 'm', model: 'model-a', usage: NO_USAGE };
-      yield { type: 'block_start', index: 0, kind: 'text' };
-      for (const text of ['The ', 'answer ', 'is ', 'forty']) yield { type: 'text_delta', index: 0, text };
-      await once(signal, 'abort');
-      return { ok: false, failure: { kind: 'aborted', message: 'Interrupted.' } };
-    },
-  };
-  const deps = scripted([], { model: withMergedDeltas(model, 1_000_000) });
-  const { history } = await abortedAt(deps, (event) => event.type === 'block_start');
-  expect(history[1]).toMatchObject({ blocks: [{ type: 'text', text: 'The answer is forty', cut: true }] });
-});
 
 test('ESC before any visible text keeps nothing', async () => {
   const deps = scripted([held({ blocks: [], unfinished: ' \n' })]);

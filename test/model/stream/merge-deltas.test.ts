@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import type { ModelEvent, ModelOutcome, ModelPort } from '../../../src/contracts/model.ts';
 import { withMergedDeltas } from '../../../src/model/stream/merge-deltas.ts';
@@ -86,3 +87,20 @@ test('a reader that stops early ends the source', async () => {
 });
 
 const OPTIONS = { restartable: () => true, overloadLimit: 3 };
+
+test('an abort passes on the text that was received', async () => {
+  const controller = new AbortController();
+  const { signal } = controller;
+  const model: ModelPort = {
+    name: 'fast',
+    async *stream() {
+      yield START;
+      for (const text of ['The ', 'answer ', 'is ', 'forty']) yield say(text);
+      queueMicrotask(() => controller.abort());
+      await once(signal, 'abort');
+      return CUT;
+    },
+  };
+  const { events, outcome } = await drain(withMergedDeltas(model, NEVER_MS), { signal });
+  expect([events, outcome]).toEqual([[START, say('The answer is forty')], CUT]);
+});

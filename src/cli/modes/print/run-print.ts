@@ -208,9 +208,13 @@ export async function runAndPrintPrompt(
     default:
       if (terminal.reason !== 'completed') warn(describeQueryEnd(terminal));
       if (code !== 0) {
-        const partialAnswer = FAILED_WITH_PARTIAL_ANSWER.has(terminal.reason) ? record.getPartialAnswer() : '';
+        // A signal during a stop hook comes after the answer.
+        const isComplete =
+          terminal.reason === 'aborted_tools' && record.hasCompleteAnswer() && !backgroundAgents.hasPending();
+        const isShown = isComplete || FAILED_WITH_PARTIAL_ANSWER.has(terminal.reason);
+        const partialAnswer = isShown ? record.getPartialAnswer() : '';
         if (partialAnswer === '') break;
-        if (terminal.reason !== 'max_output_tokens') warn('The answer is incomplete.');
+        if (!isComplete && terminal.reason !== 'max_output_tokens') warn('The answer is incomplete.');
         if (deps.live === undefined) deps.write(`${partialAnswer}\n`);
       } else if (deps.live === undefined || input.kind === 'answer' || result.structured_output !== undefined)
         deps.write(`${formatResult(result)}\n`);
