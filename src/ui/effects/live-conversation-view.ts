@@ -100,7 +100,7 @@ export function createLiveConversationView({
   };
 }
 
-/** Nobody mentions that much by hand; an editor that sends mentions without end must not fill the draft. */
+/** The draft takes no more mentions of an editor beyond this length, as an editor may send them without end. */
 const MAX_DRAFT_CHARS_FOR_MENTIONS = 10_000;
 
 /** Inserts a mention from the user's editor into the draft, as a word of its own. */

@@ -64,13 +64,16 @@ test.each(['sleep 300', 'setsid sleep 300 & exit 3'])(
     const running = at.conversation.agent.prompt('go');
     await at.server.waitForRequest(2);
     const listCommands = async () => (await processesMarked(project.marker)).map((one) => one.command);
-    await vi.waitFor(async () => expect(await listCommands()).not.toContainEqual(expect.stringContaining('exit 3')));
+    // The shell must have begun before its absence means that it has ended.
+    await vi.waitFor(async () => {
+      const commands = await listCommands();
+      expect(commands).toContainEqual(expect.stringContaining('sleep 300'));
+      expect(commands).not.toContainEqual(expect.stringContaining('exit 3'));
+    });
     await at.close();
     await running;
     const states = at.events.flatMap((event) => (event.type === 'background' ? [event.state] : []));
-    // The session may end before the exit of a command that has just ended by itself is noticed.
-    const ends = command.includes('exit 3') ? ['failed', 'stopped'] : ['stopped'];
-    expect(states).toEqual(['started', expect.toBeOneOf(ends)]);
+    expect(states).toEqual(['started', command.includes('exit 3') ? 'failed' : 'stopped']);
     expect(at.notices().at(-1)).toMatch(/^Background shell shell_1 .* ended /);
   },
 );

@@ -56,7 +56,7 @@ const VALUES: readonly { readonly pattern: RegExp; readonly names: 'expected fir
 const MESSAGE = /(?:^|\s)(?:\w*(?:Error|Exception)(?: \[\w+\])?|panicked at [^\n]*|error): *\n? *(.+)$/m;
 const PLACE = /(?:file:\/\/)?((?:[A-Za-z]:)?[\w@./\\-]*[\w-]\.\w{1,5}):(\d+)(?::\d+)?/g;
 const FOREIGN_PLACE = /node_modules|node:|site-packages|\/rustc\//;
-/** What is behind these columns of a row is not looked at. */
+/** The part of a row that is searched. */
 const MAX_ROW_CHARS = 1_000;
 /** Number of lines that belong to a head. */
 const MAX_DETAIL_LINES = 60;
