@@ -64,9 +64,7 @@ export async function connectAgent(url: string | URL, options: ConnectOptions = 
   const requests = createRequests({ base, token, timeoutMs, send, closed: closed.signal });
   const listeners = new Set<AgentListener>();
   const calls = createPendingCalls();
-  const outage = createOutage(timeoutMs, () =>
-    calls.rejectAll(`${base.origin} could not be reached for ${timeoutMs / 1_000} s.`),
-  );
+  const outage = createOutage(timeoutMs, () => calls.rejectAll(describeOutage(base, timeoutMs)));
   const ready = createDeferred<ReturnType<typeof createAgentReplica>>();
   let mirror: ReturnType<typeof createAgentReplica> | undefined;
   let seen: Pick<RemoteStreamLine, 'cursor' | 'server'> | undefined;
@@ -169,6 +167,8 @@ function createRequests({ base, token, timeoutMs, send, closed }: RequestDeps) {
     try {
       return await send(address, { headers, ...init });
     } catch (cause) {
+      if (cause instanceof Error && cause.name === 'TimeoutError')
+        throw new Error(describeOutage(address, timeoutMs), { cause });
       throw new Error(`${address.origin} cannot be reached: ${getErrorMessage(cause)}.`, { cause });
     }
   }
@@ -195,6 +195,10 @@ function createRequests({ base, token, timeoutMs, send, closed }: RequestDeps) {
       }
     },
   };
+}
+
+function describeOutage({ origin }: URL, timeoutMs: number): string {
+  return `${origin} could not be reached for ${timeoutMs / 1_000} s.`;
 }
 
 /** Calls a function when an outage lasts too long. */

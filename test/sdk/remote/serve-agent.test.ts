@@ -180,7 +180,10 @@ test('a missing server is an error, and so is a call on a closed connection', as
 });
 
 test('a call ends when its server is gone for too long', async () => {
-  const options: object = { token: undefined, timeoutMs: 50 };
+  // A call is accepted however long a busy machine takes.
+  const patient = (address: string | URL | Request, init: RequestInit = {}) =>
+    fetch(address, init.method === 'POST' ? { ...init, signal: null } : init);
+  const options: object = { token: undefined, timeoutMs: 50, fetch: patient };
   const server = await startServer([{ ...says('One.'), hold: new Promise(() => undefined) }]);
   const client = await server.connect(options);
   const run = client.prompt('hi');
@@ -188,5 +191,18 @@ test('a call ends when its server is gone for too long', async () => {
   await server[Symbol.asyncDispose]();
   await expect(run).rejects.toThrow('could not be reached for 0.05 s');
   await expect(client.prompt('again')).rejects.toThrow('cannot be reached');
+  client.close();
+});
+
+test('a call that is not accepted in time is told like an outage', async () => {
+  await using server = await startServer([]);
+  const silent = (address: string | URL | Request, init: RequestInit = {}) =>
+    init.method === 'POST'
+      ? new Promise<Response>((_, reject) =>
+          init.signal?.addEventListener('abort', () => reject(init.signal?.reason as Error), { once: true }),
+        )
+      : fetch(address, init);
+  const client = await server.connect({ timeoutMs: 50, fetch: silent });
+  await expect(client.prompt('hi')).rejects.toThrow(/^http:\/\/127\.0\.0\.1:\d+ could not be reached for 0\.05 s\.$/);
   client.close();
 });
