@@ -1,6 +1,6 @@
 import { dirname, join, relative, sep } from 'node:path';
 import type { CheckpointPathState } from '../contracts/session.ts';
-import { getErrorMessage } from '../lib/errors.ts';
+import { getErrorPhrase } from '../lib/errors.ts';
 import { MOUNT_NOT_ANSWERING } from '../lib/files/mount-health.ts';
 import { formatPath } from '../lib/files/non-utf8-paths.ts';
 import { resolveRealPath } from '../lib/files/read-or-default.ts';
@@ -53,7 +53,7 @@ export function createShellFileChangeDetector(deps: ShellFileChangeDetectorDeps)
     try {
       deps.manifests.save(String(order), snapshot);
     } catch (thrown) {
-      warnOnce(`Changes by shell commands could not be undone after a crash: ${getErrorMessage(thrown)}.`);
+      warnOnce(`Changes by shell commands could not be undone after a crash: ${getErrorPhrase(thrown)}.`);
     }
     await deps.ledger.append({ step: 'command', id: deps.newId(), order, root, manifest: String(order), notKept });
     return { order, snapshot };

@@ -1,6 +1,6 @@
 import { getStartDirectory, limitProgramSearch, readEnvironment } from '../app/environment.ts';
 import type { Environment } from '../contracts/environment.ts';
-import { getErrnoCode, getErrorMessage } from '../lib/errors.ts';
+import { getErrnoCode, getErrorMessage, getErrorPhrase } from '../lib/errors.ts';
 import type { CliInvocation } from './args/invocation.ts';
 import { UsageError } from './args/usage-error.ts';
 import { installChunkFallback } from './chunk-fallback.ts';
@@ -61,7 +61,7 @@ export async function runToExitCode(args: readonly string[], io: ProcessIo, shut
     }
     const isSystemError = SYSTEM_ERRORS.includes(getErrnoCode(thrown) ?? '');
     const message = isSystemError
-      ? `System error: ${getErrorMessage(thrown)}. Check the path, its permissions and the free disk space.`
+      ? `System error: ${getErrorPhrase(thrown)}. Check the path, its permissions and the free disk space.`
       : `Internal error: ${getErrorMessage(thrown)}\nReport it with "ouro sessions capsule".`;
     io.stderr.write(`${message}\n`);
     return 1;

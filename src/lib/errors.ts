@@ -2,6 +2,13 @@ export function getErrorMessage(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
+/** Returns the message without its full stop, for the middle or the end of a sentence. */
+export function getErrorPhrase(thrown: unknown): string {
+  return getErrorMessage(thrown)
+    .trimEnd()
+    .replace(/(?<!\.)\.$/, '');
+}
+
 /** Returns the system error code (`ENOENT`, `ENOSPC`, …) of a thrown value. */
 export function getErrnoCode(thrown: unknown): string | undefined {
   if (!(thrown instanceof Error) || !('code' in thrown)) return undefined;

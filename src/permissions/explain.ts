@@ -9,7 +9,7 @@ import {
   type ToolTraits,
   type TraceStep,
 } from '../contracts/permission.ts';
-import { getErrorMessage } from '../lib/errors.ts';
+import { getErrorPhrase } from '../lib/errors.ts';
 import { omitUndefined } from '../lib/json.ts';
 import { createToolFactsLookup, type DecisionSources, findToolTraits } from './create-decision-context.ts';
 import { decide } from './decide.ts';
@@ -96,7 +96,7 @@ function parseCase(text: string, tools: readonly ToolTraits[]): ParsedCase {
   try {
     value = JSON.parse(text);
   } catch (thrown) {
-    return { ok: false, problem: `not JSON (${getErrorMessage(thrown)}).` };
+    return { ok: false, problem: `not JSON (${getErrorPhrase(thrown)}).` };
   }
   const parsed = caseSchema.safeParse(value);
   if (!parsed.success) {

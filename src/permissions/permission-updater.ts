@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { PermissionUpdate, PermissionUpdateDestination } from '../contracts/frontend/host-capabilities.ts';
 import type { LiveSessionState } from '../contracts/live-session-state.ts';
 import type { RememberDestination, Rule, RuleBehavior } from '../contracts/permission.ts';
-import { exhaustive, getErrorMessage } from '../lib/errors.ts';
+import { exhaustive, getErrorPhrase } from '../lib/errors.ts';
 import { formatHomePath } from '../lib/files/path-style.ts';
 import {
   editSettingsFile,
@@ -63,7 +63,7 @@ export function createPermissionUpdater(deps: PermissionStoreDeps): PermissionSt
       applyToSession(update, live);
       deps.showNotice(
         'warn',
-        `This change applies to this session only: ${file} could not be written (${getErrorMessage(thrown)}).`,
+        `This change applies to this session only: ${file} could not be written (${getErrorPhrase(thrown)}).`,
       );
       return 'not stored';
     }

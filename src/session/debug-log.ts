@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { AgentEvent } from '../contracts/event.ts';
 import type { CliRunOptions } from '../contracts/frontend/cli-run-options.ts';
-import { getErrorMessage } from '../lib/errors.ts';
+import { getErrorPhrase } from '../lib/errors.ts';
 import { stringifyRedacted } from '../lib/text/redact-secrets.ts';
 
 /** The log written for `--debug`: one line of JSON per event, with its time. */
@@ -35,6 +35,6 @@ export function openDebugLog(
       },
     };
   } catch (thrown) {
-    return { message: `The debug log could not be opened: ${getErrorMessage(thrown)}.`, onEvent: () => undefined };
+    return { message: `The debug log could not be opened: ${getErrorPhrase(thrown)}.`, onEvent: () => undefined };
   }
 }

@@ -4,7 +4,7 @@ import type { ToolSpec } from '../contracts/model.ts';
 import type { ToolTraits } from '../contracts/permission.ts';
 import type { ShellAnalysis } from '../contracts/shell-analysis.ts';
 import type { CallContext, CallStep, PreconditionContext, StepGuard, Tool, ToolOutcome } from '../contracts/tool.ts';
-import { getErrorMessage } from '../lib/errors.ts';
+import { getErrorPhrase } from '../lib/errors.ts';
 import { copyAsJson } from '../lib/json.ts';
 import { memoizeByObject } from '../lib/memoize.ts';
 import { type ForeignToolCallForms, matchCallToToolNames } from './input/call-forms.ts';
@@ -225,6 +225,6 @@ export function createSchemaValidator(schema: JsonObject, subject: string): z.Zo
   try {
     return z.fromJSONSchema(schema);
   } catch (cause) {
-    throw new Error(`${subject} cannot be checked: ${getErrorMessage(cause)}. Write it more simply.`, { cause });
+    throw new Error(`${subject} cannot be checked: ${getErrorPhrase(cause)}. Write it more simply.`, { cause });
   }
 }

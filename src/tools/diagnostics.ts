@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type Tool, ToolFailure } from '../contracts/tool.ts';
-import { getErrorMessage } from '../lib/errors.ts';
+import { getErrorPhrase } from '../lib/errors.ts';
 import { formatCount } from '../lib/text/format.ts';
 import { buildTool } from './build-tool.ts';
 import { type BuiltInToolTraits, defineToolTraits, FILE_PATH_SYNONYMS } from './input/call-forms.ts';
@@ -48,7 +48,7 @@ export function createDiagnosticsTool({
       const path = file_path === undefined ? undefined : resolveToolPath(file_path, { cwd, home });
       const limited = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
       const lines = await listDiagnostics(path, limited).catch((thrown: unknown) => {
-        throw new ToolFailure(`There are no diagnostics: ${getErrorMessage(thrown)}. Run the project's own checks.`);
+        throw new ToolFailure(`There are no diagnostics: ${getErrorPhrase(thrown)}. Run the project's own checks.`);
       });
       const total = lines.length;
       const display = { kind: 'list', summary: formatCount(total, 'problem'), items: lines, total } as const;

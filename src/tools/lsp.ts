@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { JsonObject } from '../contracts/json.ts';
 import { type CallContext, type Tool, ToolFailure, type ToolOutcome } from '../contracts/tool.ts';
-import { getErrorMessage } from '../lib/errors.ts';
+import { getErrorPhrase } from '../lib/errors.ts';
 import { formatCount } from '../lib/text/format.ts';
 import { buildTool } from './build-tool.ts';
 import { editTraits } from './edit/edit.ts';
@@ -133,6 +133,6 @@ async function withLimit<Answer>(
   request: (limited: AbortSignal) => Promise<Answer>,
 ): Promise<Answer> {
   return request(AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)])).catch((thrown: unknown) => {
-    throw new ToolFailure(`The language server did not answer: ${getErrorMessage(thrown)}. ${advice}`);
+    throw new ToolFailure(`The language server did not answer: ${getErrorPhrase(thrown)}. ${advice}`);
   });
 }

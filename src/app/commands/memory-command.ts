@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { appendFile, mkdir, readFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import type { PanelAction, PanelRow, SlashCommandOutcome } from '../../contracts/frontend/command.ts';
-import { getErrorMessage, ignoreMissingFile } from '../../lib/errors.ts';
+import { getErrorPhrase, ignoreMissingFile } from '../../lib/errors.ts';
 import { formatHomePath, toNativePath } from '../../lib/files/path-style.ts';
 import { formatCount } from '../../lib/text/format.ts';
 
@@ -108,7 +108,7 @@ async function addNote(line: string, { agent, loop, core }: ConversationParts): 
   } catch (thrown) {
     return {
       kind: 'failed',
-      message: `The note is pinned in this conversation, but could not be written to ${path}: ${getErrorMessage(thrown)}.`,
+      message: `The note is pinned in this conversation, but could not be written to ${path}: ${getErrorPhrase(thrown)}.`,
     };
   }
   await loop.prompt.memory.acceptEdit({ path, scope });

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { relative, resolve } from 'node:path';
 import type { PanelRow } from '../../contracts/frontend/command.ts';
 import type { RewindOutcome } from '../../contracts/frontend/conversation.ts';
-import { getErrorMessage } from '../../lib/errors.ts';
+import { getErrorPhrase } from '../../lib/errors.ts';
 import { readTranscript } from '../../session/records/read-transcript.ts';
 import { rebuildBeforeCompaction } from '../../session/records/rebuild-session.ts';
 import {
@@ -153,7 +153,7 @@ async function exportToFile(args: string, { core, agent, session: { transcript }
     return createSuccessOutcome(`Exported to ${file}`);
   } catch (thrown) {
     return createErrorOutcome(
-      `Export failed: ${getErrorMessage(thrown)}. Choose another file: /export ${format} <file>`,
+      `Export failed: ${getErrorPhrase(thrown)}. Choose another file: /export ${format} <file>`,
     );
   }
 }

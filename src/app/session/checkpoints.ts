@@ -9,7 +9,7 @@ import type { CheckpointInfo, RewindOutcome } from '../../contracts/frontend/con
 import type { HostControlPort } from '../../contracts/frontend/host-capabilities.ts';
 import type { Message } from '../../contracts/message.ts';
 import type { CallContext, PreparedCall, Tool, ToolOutcome } from '../../contracts/tool.ts';
-import { getErrorMessage } from '../../lib/errors.ts';
+import { getErrorPhrase } from '../../lib/errors.ts';
 import { omitUndefined } from '../../lib/json.ts';
 import { memoizeByObject } from '../../lib/memoize.ts';
 import type { OpenedSession } from '../../session/open-run-session.ts';
@@ -80,7 +80,7 @@ function createToolWatcher(
     const watch = await checkpoints
       .beforeCommand(call.shell?.listChangedPaths(context.cwd))
       .catch((thrown: unknown) => {
-        warn(`The changes of this command cannot be undone: ${getErrorMessage(thrown)}.`);
+        warn(`The changes of this command cannot be undone: ${getErrorPhrase(thrown)}.`);
         return { ended: async () => undefined };
       });
     if (context.signal.aborted) {

@@ -2,7 +2,7 @@ import { readFile, unlink } from 'node:fs/promises';
 import { relative } from 'node:path';
 import type { Agent } from '../../contracts/agent.ts';
 import type { DiffHunk } from '../../contracts/display.ts';
-import { getErrorMessage } from '../../lib/errors.ts';
+import { getErrorPhrase } from '../../lib/errors.ts';
 import { writeAtomically } from '../../lib/files/atomic-write.ts';
 import { type DecodedText, decodeText, encodeText } from '../../lib/files/text-encoding.ts';
 import { mergeLinesThreeWay, revertHunks } from '../../lib/text/diff.ts';
@@ -80,7 +80,7 @@ export function createChangeReview({ agent, checkpoints, cwd, newId, addNews }: 
         await writeAtomically(path, encoded.bytes);
       }
     } catch (thrown) {
-      return { ok: false, message: `Cannot write ${name}: ${getErrorMessage(thrown)}.` };
+      return { ok: false, message: `Cannot write ${name}: ${getErrorPhrase(thrown)}.` };
     }
     addNews(
       wrapInReminder(

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contracts/json.ts';
-import { exhaustive, getErrorMessage } from '../../lib/errors.ts';
+import { exhaustive, getErrorPhrase } from '../../lib/errors.ts';
 import type { FlagConflict, FlagTable, FlagValueKind, FlagValuesOf } from './define-flag.ts';
 import { CLI_FLAGS, type FlagValues } from './flags.ts';
 import { UsageError } from './usage-error.ts';
@@ -104,7 +104,7 @@ export function parseJsonFlagValue(flag: string, text: string): JsonObject {
   try {
     value = JSON.parse(text);
   } catch (thrown) {
-    throw new UsageError(`Option ${flag} is not valid JSON: ${getErrorMessage(thrown)}.`);
+    throw new UsageError(`Option ${flag} is not valid JSON: ${getErrorPhrase(thrown)}.`);
   }
   if (isJsonObject(value)) return value;
   throw new UsageError(`Option ${flag} must be a JSON object.`);

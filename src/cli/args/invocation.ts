@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import type { CliRunOptions, SessionChoice } from '../../contracts/frontend/cli-run-options.ts';
 import type { JsonObject } from '../../contracts/json.ts';
 import type { Effort } from '../../contracts/model.ts';
-import { getErrorMessage } from '../../lib/errors.ts';
+import { getErrorPhrase } from '../../lib/errors.ts';
 import { readFileOrPipe } from '../../lib/files/read-regular-file.ts';
 import { omitUndefined } from '../../lib/json.ts';
 import { findClosestWord } from '../../lib/text/closest-word.ts';
@@ -166,7 +166,7 @@ async function readFlagFile(flag: string, file: string | undefined, cwd: string)
   if (file === undefined) return undefined;
   const path = resolve(cwd, file);
   const text = await readFileOrPipe(path).catch((thrown: unknown) => {
-    throw new UsageError(`Option ${flag}: ${path} cannot be read: ${getErrorMessage(thrown)}.`);
+    throw new UsageError(`Option ${flag}: ${path} cannot be read: ${getErrorPhrase(thrown)}.`);
   });
   if (text === undefined) throw new UsageError(`Option ${flag}: ${path} does not exist.`);
   return text;

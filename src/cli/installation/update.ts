@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
 import { getReleaseSource } from '../../app/environment.ts';
 import type { Environment } from '../../contracts/environment.ts';
-import { getErrnoCode, getErrorMessage } from '../../lib/errors.ts';
+import { getErrnoCode, getErrorPhrase } from '../../lib/errors.ts';
 import { openJsonStore } from '../../lib/files/json-store.ts';
 import { readTarGz } from '../../lib/files/tar.ts';
 import { runProgram } from '../../lib/processes/run-program.ts';
@@ -278,6 +278,6 @@ async function fetchBytes(url: string, timeoutMs: number, send: typeof fetch): P
     if (!response.ok) throw new Error(`the server answered ${response.status}`);
     return new Uint8Array(await response.arrayBuffer());
   } catch (cause) {
-    throw new Error(`Cannot read ${url}: ${getErrorMessage(cause)}.`, { cause });
+    throw new Error(`Cannot read ${url}: ${getErrorPhrase(cause)}.`, { cause });
   }
 }

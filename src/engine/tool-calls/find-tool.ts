@@ -1,6 +1,6 @@
 import type { ToolUseBlock } from '../../contracts/message.ts';
 import type { Tool } from '../../contracts/tool.ts';
-import { getErrorMessage } from '../../lib/errors.ts';
+import { getErrorPhrase } from '../../lib/errors.ts';
 import { findClosestWord } from '../../lib/text/closest-word.ts';
 
 /**
@@ -34,7 +34,7 @@ export function prepareCall(block: ToolUseBlock, tool: Tool): ReturnType<Tool['p
   try {
     return tool.prepare(block.input);
   } catch (thrown) {
-    return { ok: false, problem: `${tool.name} could not read its input: ${getErrorMessage(thrown)}.` };
+    return { ok: false, problem: `${tool.name} could not read its input: ${getErrorPhrase(thrown)}.` };
   }
 }
 

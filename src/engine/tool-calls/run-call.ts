@@ -12,7 +12,7 @@ import {
   ToolFailure,
   type ToolOutcome,
 } from '../../contracts/tool.ts';
-import { getErrorMessage } from '../../lib/errors.ts';
+import { getErrorMessage, getErrorPhrase } from '../../lib/errors.ts';
 import { isSameJson } from '../../lib/json.ts';
 import { resolveUndefinedOnAbort } from '../../lib/promises.ts';
 import { truncateEnd } from '../../lib/text/text-width.ts';
@@ -239,7 +239,7 @@ async function executeTool(
     if (signal.aborted) return createInterruptedCompletion();
     if (thrown instanceof ToolFailure) return failCall(thrown.message, 'tool');
     return failCall(
-      `${block.name} failed unexpectedly: ${getErrorMessage(thrown)}. The fault is in the tool, not in the call; try another way.`,
+      `${block.name} failed unexpectedly: ${getErrorPhrase(thrown)}. The fault is in the tool, not in the call; try another way.`,
       'fault',
     );
   } finally {

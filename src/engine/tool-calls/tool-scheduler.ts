@@ -2,7 +2,7 @@ import type { AgentEvent } from '../../contracts/event.ts';
 import type { ToolResultBlock, ToolUseBlock } from '../../contracts/message.ts';
 import type { QueryDeps } from '../../contracts/query.ts';
 import type { Tool } from '../../contracts/tool.ts';
-import { getErrorMessage } from '../../lib/errors.ts';
+import { getErrorPhrase } from '../../lib/errors.ts';
 import { createEventLoopYielder } from '../../lib/promises.ts';
 import {
   type CallCompletion,
@@ -99,7 +99,7 @@ export function createToolScheduler(
     runToolCall(block, tool, prepared, deps, emit, runAbort.signal).then(
       (outcome) => endCall(call, outcome, startedAt),
       (thrown) =>
-        endCall(call, failCall(`${block.name} could not be run: ${getErrorMessage(thrown)}.`, 'fault'), startedAt),
+        endCall(call, failCall(`${block.name} could not be run: ${getErrorPhrase(thrown)}.`, 'fault'), startedAt),
     );
   }
 

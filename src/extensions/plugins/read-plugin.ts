@@ -4,7 +4,7 @@ import { parse } from 'jsonc-parser';
 import { z } from 'zod';
 import type { Plugin, PluginVariables } from '../../contracts/extension.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contracts/json.ts';
-import { getErrorMessage, ignoreMissingFile } from '../../lib/errors.ts';
+import { getErrorPhrase, ignoreMissingFile } from '../../lib/errors.ts';
 import { isPathBelow } from '../../lib/files/path-style.ts';
 import { readRegularFile } from '../../lib/files/read-regular-file.ts';
 import { splitWords } from '../../lib/text/lines.ts';
@@ -81,7 +81,7 @@ export async function readPlugin(
 ): Promise<PluginResult> {
   const file = join(root, PLUGIN_MANIFEST_FILE);
   const text = await ignoreMissingFile(readRegularFile(file)).catch((thrown: unknown) => ({ thrown }));
-  if (typeof text === 'object') return { ok: false, why: `${file} cannot be read: ${getErrorMessage(text.thrown)}.` };
+  if (typeof text === 'object') return { ok: false, why: `${file} cannot be read: ${getErrorPhrase(text.thrown)}.` };
   const ownManifest = text === undefined ? {} : parse(text);
   const listed = COMPONENT_KEYS.filter((key) => entry[key] !== undefined);
   if (typeof ownManifest !== 'object' || ownManifest === null || Array.isArray(ownManifest))

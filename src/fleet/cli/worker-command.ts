@@ -9,7 +9,7 @@ import { UsageError } from '../../cli/args/usage-error.ts';
 import { getSignalExitCode } from '../../cli/exit-code.ts';
 import type { ProcessIo } from '../../cli/process-io.ts';
 import type { Shutdown } from '../../cli/shutdown.ts';
-import { getErrorMessage } from '../../lib/errors.ts';
+import { getErrorMessage, getErrorPhrase } from '../../lib/errors.ts';
 import { writePrivateFile } from '../../lib/files/private-file.ts';
 import { runForOutput } from '../../lib/processes/run-program.ts';
 import { redactSecrets } from '../../lib/text/redact-secrets.ts';
@@ -215,7 +215,7 @@ async function serveHealth(port: number, getTotals: () => WorkerTotals) {
   });
   server.listen(port, '127.0.0.1');
   await once(server, 'listening').catch((thrown: unknown) => {
-    throw new UsageError(`Port ${port} cannot be used: ${getErrorMessage(thrown)}. Choose another one for --health.`);
+    throw new UsageError(`Port ${port} cannot be used: ${getErrorPhrase(thrown)}. Choose another one for --health.`);
   });
   const address = server.address();
   const actualPort = typeof address === 'object' && address !== null ? address.port : port;

@@ -1,6 +1,6 @@
 import { mkdir, rename } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { getErrorMessage } from '../errors.ts';
+import { getErrorPhrase } from '../errors.ts';
 import { isJsonRecord, type JsonRecord } from '../json.ts';
 import { runWithFileLock } from './file-lock.ts';
 import { applyJsonEdit, type JsonEdit } from './json-edit.ts';
@@ -89,7 +89,7 @@ async function readContent<Value>(
   try {
     text = await readRegularFile(file);
   } catch (thrown) {
-    return { ...emptyContent, isRefused: true, problem: `${file} cannot be read (${getErrorMessage(thrown)}).` };
+    return { ...emptyContent, isRefused: true, problem: `${file} cannot be read (${getErrorPhrase(thrown)}).` };
   }
   if (text === undefined) return { ...emptyContent, isRefused: false };
   const content = parseJson(text);

@@ -1,6 +1,6 @@
 import { access } from 'node:fs/promises';
 import { relative, sep } from 'node:path';
-import { getErrorMessage } from '../errors.ts';
+import { getErrorPhrase } from '../errors.ts';
 import { readRegularFile } from './read-regular-file.ts';
 
 /** A Markdown file below a folder. `name` is its path without extension, with colons between folders. */
@@ -53,7 +53,7 @@ export async function readMarkdownFiles(
 
 /** Describes why a file was skipped. */
 export function describeSkippedFile(thrown: unknown): string {
-  return `is left out: ${getErrorMessage(thrown)}.`;
+  return `is left out: ${getErrorPhrase(thrown)}.`;
 }
 
 async function findMarkdownFiles(folder: string): Promise<readonly string[]> {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { z } from 'zod';
-import { getErrorMessage } from '../../lib/errors.ts';
+import { getErrorPhrase } from '../../lib/errors.ts';
 import { writePrivateFile } from '../../lib/files/private-file.ts';
 import { readRegularFile } from '../../lib/files/read-regular-file.ts';
 import { memoizeByKey } from '../../lib/memoize.ts';
@@ -85,7 +85,7 @@ async function fetchText(url: string, send: typeof fetch): Promise<string> {
     if (text.length > MAX_CHARS) throw new Error('the response is too large');
     return text;
   } catch (cause) {
-    const message = `Cannot read the model catalogue at ${url}: ${getErrorMessage(cause)}. The stored catalogue is unchanged.`;
+    const message = `Cannot read the model catalogue at ${url}: ${getErrorPhrase(cause)}. The stored catalogue is unchanged.`;
     throw new Error(message, { cause });
   }
 }

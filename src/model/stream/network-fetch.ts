@@ -1,6 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { getErrnoCode, getErrorMessage } from '../../lib/errors.ts';
+import { getErrnoCode, getErrorMessage, getErrorPhrase } from '../../lib/errors.ts';
 import { type ProxySetting, resolveProxy } from '../../lib/network/resolve-proxy.ts';
 import { NetworkSetupError } from './failures.ts';
 
@@ -163,7 +163,7 @@ async function readText(variable: string, file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8');
   } catch (thrown) {
-    const message = `${file} (${variable}) cannot be read: ${getErrorMessage(thrown)}. Correct or unset ${variable}.`;
+    const message = `${file} (${variable}) cannot be read: ${getErrorPhrase(thrown)}. Correct or unset ${variable}.`;
     throw new NetworkSetupError('invalid', message, { cause: thrown });
   }
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { AgentListener } from '../../contracts/agent.ts';
-import { getErrorMessage } from '../../lib/errors.ts';
+import { getErrorPhrase } from '../../lib/errors.ts';
 import { createDeferred } from '../../lib/promises.ts';
 import { sleep } from '../../model/retry.ts';
 import type { SdkAgent } from '../agent/agent-commands.ts';
@@ -169,7 +169,7 @@ function createRequests({ base, token, timeoutMs, send, closed }: RequestDeps) {
     } catch (cause) {
       if (cause instanceof Error && cause.name === 'TimeoutError')
         throw new Error(describeOutage(address, timeoutMs), { cause });
-      throw new Error(`${address.origin} cannot be reached: ${getErrorMessage(cause)}.`, { cause });
+      throw new Error(`${address.origin} cannot be reached: ${getErrorPhrase(cause)}.`, { cause });
     }
   }
 

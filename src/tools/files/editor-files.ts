@@ -1,6 +1,6 @@
 import type { HostFiles } from '../../contracts/frontend/host-capabilities.ts';
 import { ToolFailure } from '../../contracts/tool.ts';
-import { getErrorMessage } from '../../lib/errors.ts';
+import { getErrorPhrase } from '../../lib/errors.ts';
 import { decodeText, encodeText } from '../../lib/files/text-encoding.ts';
 import { type FileBytes, hashBytes, readFileBytes } from './read-bytes.ts';
 
@@ -42,7 +42,7 @@ export async function writeThroughEditor(
     return true;
   } catch (thrown) {
     throw new ToolFailure(
-      `The editor did not write ${file}: ${getErrorMessage(thrown)}. Read it again to see what is there before you go on.`,
+      `The editor did not write ${file}: ${getErrorPhrase(thrown)}. Read it again to see what is there before you go on.`,
       { cause: thrown },
     );
   }

@@ -4,7 +4,7 @@ import { isIPv6, type LookupFunction } from 'node:net';
 import type { Readable, Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { ToolFailure } from '../../contracts/tool.ts';
-import { getErrorMessage } from '../../lib/errors.ts';
+import { getErrorPhrase } from '../../lib/errors.ts';
 import { formatBytes } from '../../lib/text/format.ts';
 import { type CheckedFetchAddress, checkFetchAddress, type FetchAddressPolicy, parseFetchUrl } from './check-url.ts';
 import type { WebPage } from './page-cache.ts';
@@ -147,7 +147,7 @@ const DECOMPRESSORS: Readonly<Record<string, () => Transform>> = {
 
 function toFailure(reason: unknown, url: URL): Error {
   if (reason instanceof ToolFailure) return reason;
-  return new ToolFailure(`${url.host} could not be read: ${getErrorMessage(reason)}.`, { cause: reason });
+  return new ToolFailure(`${url.host} could not be read: ${getErrorPhrase(reason)}.`, { cause: reason });
 }
 
 const REMOVED_ELEMENTS = ['script', 'style', 'noscript', 'template', 'iframe', 'object', 'embed', 'form'] as const;

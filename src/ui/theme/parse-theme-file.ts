@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ThemeFile } from '../../contracts/frontend/frontend-settings.ts';
-import { getErrorMessage } from '../../lib/errors.ts';
+import { getErrorPhrase } from '../../lib/errors.ts';
 import { omitUndefined } from '../../lib/json.ts';
 import {
   type CustomTheme,
@@ -32,7 +32,7 @@ export function parseThemeFile({
   try {
     value = JSON.parse(text);
   } catch (error) {
-    return { ok: false, problem: `Theme file ${path} is ignored: invalid JSON (${getErrorMessage(error)}).` };
+    return { ok: false, problem: `Theme file ${path} is ignored: invalid JSON (${getErrorPhrase(error)}).` };
   }
   const foreign = foreignSchema.safeParse(value);
   if (foreign.success) return { ok: true, theme: convertForeignTheme(foreign.data) };

@@ -1,5 +1,5 @@
 import { openSync, writeSync } from 'node:fs';
-import { getErrorMessage } from '../../../lib/errors.ts';
+import { getErrorPhrase } from '../../../lib/errors.ts';
 import type { ScreenTerminal } from '../../../ui/open-screen.ts';
 
 /** The kinds of events in the recording: output, input, and a new size. */
@@ -20,7 +20,7 @@ export function recordTerminal(
     file = openSync(path, 'w', 0o600);
   } catch (error) {
     return {
-      problem: `The screen cannot be recorded to ${path}: ${getErrorMessage(error)}. Change OURO_DEBUG_SCREEN.`,
+      problem: `The screen cannot be recorded to ${path}: ${getErrorPhrase(error)}. Change OURO_DEBUG_SCREEN.`,
     };
   }
   const startMs = now();

@@ -4,7 +4,7 @@ import type { Conversation } from '../../../contracts/frontend/conversation.ts';
 import { isJsonObject, type JsonObject } from '../../../contracts/json.ts';
 import type { PermissionRequest } from '../../../contracts/permission.ts';
 import type { UserAnswer, UserQuestion } from '../../../contracts/tool.ts';
-import { exhaustive, getErrorMessage } from '../../../lib/errors.ts';
+import { exhaustive, getErrorMessage, getErrorPhrase } from '../../../lib/errors.ts';
 import { type PermissionResponse, parsePermissionResponse } from '../permission-responses.ts';
 import type { ControlRequestSender } from './control-request-sender.ts';
 
@@ -76,7 +76,7 @@ async function requestPermission(
     return parsePermissionResponse(await outgoing.send(request, signal));
   } catch (thrown) {
     return {
-      answer: { behavior: 'deny', by: 'unattended', note: `The host did not answer: ${getErrorMessage(thrown)}.` },
+      answer: { behavior: 'deny', by: 'unattended', note: `The host did not answer: ${getErrorPhrase(thrown)}.` },
       updates: [],
     };
   }
