@@ -149,11 +149,11 @@ test.concurrent('servers that do not start are reported with their reason, and d
 });
 
 test.concurrent('a server that says nothing is given up after the limit', async () => {
-  const silent = configured('silent', { kind: 'stdio', command: 'sleep', args: ['600'], env: {} });
-  await using started = startHub([silent], { getLimits: () => ({ startMs: 200 }) });
+  const silent = configured('silent', { kind: 'stdio', command: 'wc', args: ['-c'], env: {} });
+  await using started = startHub([silent], { getLimits: () => ({ startMs: 50 }) });
   await started.hub.whenSettled();
   expect(started.hub.listStates()).toMatchObject([
-    { name: 'silent', status: 'failed', error: expect.stringContaining('did not answer within 0.2 s') },
+    { name: 'silent', status: 'failed', error: expect.stringContaining('did not answer within 0.05 s') },
   ]);
 });
 
@@ -222,7 +222,7 @@ test.concurrent.each([
   ['answers with both', "send({ id, result: {}, error: { code: 1, message: 'x' } })", /is not valid JSON-RPC/],
 ])('a call of a server that %s ends at once', async (_, reaction, message) => {
   const launch = { kind: 'stdio', command: process.execPath, args: ['-e', misbehaving(reaction)], env: {} } as const;
-  await using started = startHub([configured('odd', launch)]);
+  await using started = startHub([configured('odd', launch)], { probeIntervalMs: 20 });
   await started.hub.whenSettled();
   await expect(callTool(tool(started.hub, 'mcp__odd__odd'), {})).rejects.toThrow(message);
 });

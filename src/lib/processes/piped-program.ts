@@ -42,7 +42,7 @@ export type PipedProgram = {
   start(): Promise<void>;
   /** Rejects if the program reads nothing any more, once it has ended: it is killed then. */
   write(text: string): Promise<void>;
-  /** Stops reading its output and kills its process group. */
+  /** Stops reading its output and kills its process group at once. */
   abort(reason: string): void;
   /** Closes its standard input, waits for its exit, then kills its process group. */
   close(): Promise<void>;
@@ -64,6 +64,7 @@ export function createPipedProgram(options: PipedProgramOptions, listeners: Pipe
   let child: Child | undefined;
   let ending: string | undefined;
   let closed: Promise<void> | undefined;
+  let graceMs = EXIT_GRACE_MS;
 
   /** Starts the process. It is closed as soon as it exits and its pipes are drained. */
   function launch(): Promise<void> {
@@ -98,7 +99,7 @@ export function createPipedProgram(options: PipedProgramOptions, listeners: Pipe
   }
 
   async function shutDown(): Promise<void> {
-    if (child?.pid !== undefined) await killGroup(child, child.pid, options);
+    if (child?.pid !== undefined) await killGroup(child, child.pid, options, graceMs);
     listeners.onEnd();
   }
 
@@ -124,6 +125,7 @@ export function createPipedProgram(options: PipedProgramOptions, listeners: Pipe
       }),
     abort(reason) {
       ending ??= reason;
+      graceMs = 0;
       child?.stdout.removeAllListeners('data').pause();
       void program.close();
     },
@@ -185,9 +187,14 @@ function isExecutableFile(file: string): boolean {
 }
 
 /** Closes the input of a program and waits for its exit, then kills its process group. */
-async function killGroup(child: Child, pid: number, { marker, ledger }: PipedProgramOptions): Promise<void> {
+async function killGroup(
+  child: Child,
+  pid: number,
+  { marker, ledger }: PipedProgramOptions,
+  graceMs: number,
+): Promise<void> {
   child.stdin.end();
-  await waitForExit(child, EXIT_GRACE_MS);
+  if (graceMs > 0) await waitForExit(child, graceMs);
   const killAt = performance.now() + KILL_AFTER_MS;
   await killProcessTree({ groupId: pid, marker }, () => performance.now() >= killAt);
   ledger?.ended(pid);

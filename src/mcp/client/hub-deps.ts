@@ -39,6 +39,10 @@ export type McpHubDeps = {
   readonly getLimits?: () => { readonly startMs?: number | undefined; readonly callMs?: number | undefined };
   /** Delay before the first restart of a lost server; doubled for each further one. */
   readonly backoffMs?: number;
+  /** Waits for the first lists of an initialized server, which normally answers at once. */
+  readonly listWaits?: { readonly toolsMs: number; readonly promptsMs: number };
+  /** Interval of the writes that show whether a server with an unanswered request still reads. */
+  readonly probeIntervalMs?: number;
   /** Asks the user outside any call; during a call the call's own `ask` is used. */
   readonly ask?: AskUser;
   /** Runs a server's request on the conversation's model; absent: sampling is not offered. */

@@ -44,9 +44,7 @@ export type McpServerStartListeners = Pick<
 /** A requested list that did not arrive within its limit. */
 export type PendingMcpList = { readonly kind: 'tools' | 'prompts'; readonly list: Promise<Partial<McpServerCatalog>> };
 
-/** Limits for the first lists; an initialized server normally answers at once. */
-const TOOLS_WAIT_MS = 5_000;
-const PROMPTS_WAIT_MS = 1_000;
+const LIST_WAITS = { toolsMs: 5_000, promptsMs: 1_000 };
 const START_ERROR_CHARS = 600;
 const LIST_ERROR_CHARS = 300;
 
@@ -110,9 +108,12 @@ export async function startMcpServer(
       list: fetchMcpCatalogPart(connection, catalogOptions, kind),
     });
     const [tools, prompts] = [request('tools'), request('prompts')];
+    const { toolsMs, promptsMs } = deps.listWaits ?? LIST_WAITS;
     const createLimit = (ms: number) => AbortSignal.any([signal, AbortSignal.timeout(Math.min(ms, limitMs))]);
-    const listedTools = await resolveUndefinedOnAbort(tools.list, createLimit(TOOLS_WAIT_MS));
-    const listedPrompts = await resolveUndefinedOnAbort(prompts.list, createLimit(PROMPTS_WAIT_MS));
+    const [listedTools, listedPrompts] = await Promise.all([
+      resolveUndefinedOnAbort(tools.list, createLimit(toolsMs)),
+      resolveUndefinedOnAbort(prompts.list, createLimit(promptsMs)),
+    ]);
     const pendingLists = [
       ...(listedTools === undefined ? [tools] : []),
       ...(listedPrompts === undefined ? [prompts] : []),
@@ -144,7 +145,10 @@ function describeTimeout(limitMs: number, end: string | undefined): string {
 }
 
 /** Dependencies of a transport. */
-type TransportOptions = Pick<McpHubDeps, 'cwd' | 'variables' | 'getExtraVariables' | 'ledger' | 'newMarker'>;
+type TransportOptions = Pick<
+  McpHubDeps,
+  'cwd' | 'variables' | 'getExtraVariables' | 'ledger' | 'newMarker' | 'probeIntervalMs'
+>;
 
 /** Opens the transport to a server; the HTTP transports are loaded when the first server needs one. */
 async function openMcpTransport(
@@ -164,6 +168,7 @@ async function openMcpTransport(
         env: buildMcpServerEnvironment(options.variables, { ...options.getExtraVariables?.(), ...launch.env }),
         marker: options.newMarker(),
         ledger: options.ledger,
+        probeIntervalMs: options.probeIntervalMs,
       });
     case 'sse': {
       const [{ SSEClientTransport }, { createLimitedResponseFetch }] = await Promise.all([

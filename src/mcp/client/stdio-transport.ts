@@ -8,8 +8,10 @@ import { sanitize } from '../../lib/text/sanitize.ts';
 export type TransportHandle = { readonly transport: Transport; readonly describeExit: () => string | undefined };
 
 /** Creates a transport to a child process over its pipes, one message per line. */
-export function createStdioTransport(start: PipedProgramOptions): TransportHandle {
-  const probe = createInputProbe((line) => program.write(line));
+export function createStdioTransport(
+  start: PipedProgramOptions & { readonly probeIntervalMs?: number | undefined },
+): TransportHandle {
+  const probe = createInputProbe((line) => program.write(line), start.probeIntervalMs ?? PROBE_INTERVAL_MS);
   const output = createStdioParser(
     (message) => {
       if (!probe.receive(message)) transport.onmessage?.(message);
@@ -50,7 +52,7 @@ const PROBE_ID = 'ouro-probe';
  * Creates a probe that writes pings while a request has no answer: only a write shows that a server has closed its
  * input, and then no more is sent until the answer, which may never come.
  */
-function createInputProbe(write: (line: string) => Promise<void>) {
+function createInputProbe(write: (line: string) => Promise<void>, intervalMs: number) {
   const unanswered = new Set<unknown>();
   let timer: ReturnType<typeof setInterval> | undefined;
   const ping = `${JSON.stringify({ jsonrpc: '2.0', id: PROBE_ID, method: 'ping' })}\n`;
@@ -62,7 +64,7 @@ function createInputProbe(write: (line: string) => Promise<void>) {
     send(message: JSONRPCMessage): void {
       if (!('method' in message && 'id' in message)) return;
       unanswered.add(message.id);
-      timer ??= setInterval(() => void write(ping).catch(() => undefined), PROBE_INTERVAL_MS);
+      timer ??= setInterval(() => void write(ping).catch(() => undefined), intervalMs);
     },
     /** Takes a message of the server. Returns whether it answers a ping. */
     receive(message: JSONRPCMessage): boolean {

@@ -7,8 +7,6 @@ type Answer = JsonObject | 'refused' | Promise<JsonObject>;
 
 const TOOLS = { tools: [{ name: 'buy', inputSchema: { type: 'object' } }] };
 const PROMPTS = { prompts: [{ name: 'offer' }] };
-/** Long enough for what is answered at once. */
-const SHORT_MS = 500;
 const never = new Promise<JsonObject>(() => undefined);
 
 /** A server in this process that answers as it is told, one page after the other. */
@@ -37,8 +35,10 @@ function shop(lists: Readonly<Record<string, Answer | readonly Answer[]>>): Host
   };
 }
 
-async function start(lists: Readonly<Record<string, Answer | readonly Answer[]>>, startMs = 60_000) {
-  const started = startHub([], { hostServers: [shop(lists)], getLimits: () => ({ startMs }) });
+const PATIENT = { toolsMs: 60_000, promptsMs: 60_000 };
+
+async function start(lists: Readonly<Record<string, Answer | readonly Answer[]>>, listWaits = PATIENT) {
+  const started = startHub([], { hostServers: [shop(lists)], getLimits: () => ({ startMs: 60_000 }), listWaits });
   await started.hub.whenSettled();
   const { hub, changes } = started;
   const told = () => changes.flatMap((change) => (change.kind === 'state' ? [change.message] : []));
@@ -50,14 +50,17 @@ async function start(lists: Readonly<Record<string, Answer | readonly Answer[]>>
 }
 
 test.concurrent('a server that does not list its prompts is used with its tools', async () => {
-  await using shopping = await start({ 'tools/list': TOOLS, 'prompts/list': never }, SHORT_MS);
+  await using shopping = await start({ 'tools/list': TOOLS, 'prompts/list': never }, { ...PATIENT, promptsMs: 1 });
   expect(shopping.offered()).toEqual({ tools: ['mcp__shop__buy'], prompts: [] });
   expect(shopping.hub.listStates()).toMatchObject([{ status: 'connected' }]);
 });
 
 test.concurrent('late tools and prompts are offered when they arrive', async () => {
   const [tools, prompts] = [Promise.withResolvers<JsonObject>(), Promise.withResolvers<JsonObject>()];
-  await using shopping = await start({ 'tools/list': tools.promise, 'prompts/list': prompts.promise }, SHORT_MS);
+  await using shopping = await start(
+    { 'tools/list': tools.promise, 'prompts/list': prompts.promise },
+    { toolsMs: 1, promptsMs: 1 },
+  );
   expect(shopping.offered()).toEqual({ tools: [], prompts: [] });
   expect(shopping.told()).toEqual([
     'MCP server shop has not listed its tools yet; they become available when it does.',
