@@ -4,11 +4,14 @@ import type { CliRunOptions } from '../../src/contracts/frontend/cli-run-options
 import { calls, says, toolUse } from '../support/api/reply.ts';
 import { type ApiServer, startApiServer } from '../support/api/server.ts';
 import { composed } from '../support/composed.ts';
-import { type EditorOptions, startEditor } from '../support/editor-server.ts';
+import { EDITOR_TOOLS, type EditorOptions, startEditor } from '../support/editor-server.ts';
 import { createTempProject } from '../support/temp-project.ts';
 
 const BEFORE = 'one\ntwo\nthree\n';
 const edit = (file: string) => toolUse('Edit', { file_path: file, old_string: 'two', new_string: 'zwei' });
+
+/** Most tests edit without a problem, and an editor that may still find one is waited for. */
+const WITHOUT_DIAGNOSTICS = EDITOR_TOOLS.filter((tool) => tool !== 'getDiagnostics');
 
 /** A conversation whose model reads a.txt and edits it, linked to an editor. */
 async function editing(editorOptions: Partial<EditorOptions> = {}, options: Partial<CliRunOptions> = {}) {
@@ -16,7 +19,11 @@ async function editing(editorOptions: Partial<EditorOptions> = {}, options: Part
   const file = join(project.dir, 'a.txt');
   const turns = [calls(toolUse('Read', { file_path: file })), calls(edit(file)), says('Done.')];
   const api = await startApiServer({ turns, after: says('Yes.') });
-  const editor = await startEditor(project.home, { folders: [project.dir], ...editorOptions });
+  const editor = await startEditor(project.home, {
+    folders: [project.dir],
+    tools: WITHOUT_DIAGNOSTICS,
+    ...editorOptions,
+  });
   const { conversation, events, close, command } = await composed(project, api.url, { frontend: 'screen', ...options });
   const seen: string[] = [];
   conversation.editor?.subscribe((event) => {
@@ -151,7 +158,7 @@ test.concurrent('the selection goes along with a prompt once, as data, until it 
 });
 
 test.concurrent('what the model may not read unasked does not come along: no selection, no diagnostics', async () => {
-  await using run = await editing();
+  await using run = await editing({ tools: EDITOR_TOOLS });
   const { editor, conversation, seen } = run;
   editor.setDiagnostics(join(run.project.dir, '.env'), []);
   editor.notify('selection_changed', {
@@ -164,8 +171,10 @@ test.concurrent('what the model may not read unasked does not come along: no sel
   const ended = conversation.agent.prompt('go');
   await editor.until(() => editor.openDiffs().length === 1);
   editor.setDiagnostics(join(run.project.dir, '.env'), ['SECRET=1 is not used']);
+  editor.setDiagnostics(run.file, ['a new error']);
   editor.answerDiff('FILE_SAVED');
   await ended;
+  expect(lastRequest(run.api)).toContain('a new error');
   expect(JSON.stringify(run.api.requests().map(({ body }) => body))).not.toContain('SECRET');
 });
 
@@ -187,7 +196,7 @@ test.concurrent('a mention of the editor is written as one in the prompt, relati
 });
 
 test.concurrent('errors that an edit causes are told with the next request, those before are not', async () => {
-  await using run = await editing({}, { permissionMode: 'acceptEdits' });
+  await using run = await editing({ tools: EDITOR_TOOLS }, { permissionMode: 'acceptEdits' });
   run.editor.setDiagnostics(run.file, ['an old error']);
   const asked = run.editor.until(() => run.editor.callsOf('getDiagnostics').length === 2);
   const ended = run.conversation.agent.prompt('go');

@@ -3,6 +3,7 @@ import { chmod, mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { expect, test } from 'vitest';
 import { openGitRepository, readGitSnapshot } from '../../src/git/git-repository.ts';
+import { longTest } from '../support/long-test.ts';
 import { createTempProject } from '../support/temp-project.ts';
 
 test('git is not started outside of a repository, and used as soon as there is one', async () => {
@@ -31,13 +32,13 @@ test.each([
   expect(await look()).toMatchObject({ branch: 'main', operation });
 });
 
-/** A repository with a git that records how it is called, and that waits if it is to list untracked files. */
-async function createRecordedRepository() {
+/** A repository with a git that records how it is called, and that has too many untracked files to list them. */
+async function createRecordedRepository(listUntracked = "yes '?? file' | head -c 5000000") {
   const script = `#!/bin/sh
 echo "$*" >> "$0.calls"
 case "$*" in
   *untracked-files=no*) echo "## main" ;;
-  *status*) exec sleep 60 ;;
+  *status*) ${listUntracked} ;;
 esac
 `;
   const project = await createTempProject({ 'bin/git': script, '.git/HEAD': 'ref: refs/heads/main', 'src/a': '' });
@@ -64,10 +65,17 @@ test.each(['.gitignore', 'src/.gitignore', '.git/info/exclude'])(
   },
 );
 
-test('where the list of untracked files takes too long, only tracked ones are listed from then on', async () => {
-  await using made = await createRecordedRepository();
+async function expectTrackedFilesOnly(listUntracked?: string): Promise<void> {
+  await using made = await createRecordedRepository(listUntracked);
   const repository = await made.open();
   expect(await repository.initialSnapshot).toMatchObject({ branch: 'main' });
   expect(await repository.readSnapshot()).toMatchObject({ branch: 'main' });
   expect(await made.listStatusCalls()).toEqual(['all files', 'tracked files', 'tracked files']);
-});
+}
+
+test('where the list of untracked files is too long, only tracked ones are listed from then on', () =>
+  expectTrackedFilesOnly());
+
+longTest('where the list of untracked files takes too long, only tracked ones are listed from then on', () =>
+  expectTrackedFilesOnly('exec sleep 60'),
+);

@@ -18,7 +18,7 @@ export type EditorOptions = {
   readonly tools?: readonly string[];
 };
 
-const TOOLS = ['openFile', 'openDiff', 'getDiagnostics', 'checkDocumentDirty', 'close_tab'];
+export const EDITOR_TOOLS = ['openFile', 'openDiff', 'getDiagnostics', 'checkDocumentDirty', 'close_tab'];
 const HEADER = 'x-claude-code-ide-authorization';
 
 /** An editor as claudecode.nvim describes it in PROTOCOL.md: a WebSocket server with MCP and a lock file. */
@@ -29,7 +29,7 @@ export async function startEditor(home: string, options: EditorOptions) {
   const listeners = new Set<() => void>();
   const unsaved = new Set<string>();
   const pendingDiffs = new Map<string, (texts: readonly string[]) => void>();
-  let diagnostics: readonly unknown[] = [];
+  const diagnostics = new Map<string, readonly unknown[]>();
   let initialized = 0;
   let refused = 0;
   const changed = () => {
@@ -48,7 +48,7 @@ export async function startEditor(home: string, options: EditorOptions) {
         pendingDiffs.delete(String(input.tab_name));
         return ['TAB_CLOSED'];
       case 'getDiagnostics':
-        return [JSON.stringify(diagnostics)];
+        return [JSON.stringify([...diagnostics].map(([uri, problems]) => ({ uri, diagnostics: problems })))];
       case 'checkDocumentDirty':
         return [JSON.stringify({ success: true, isDirty: unsaved.has(String(input.filePath)), isUntitled: false })];
       default:
@@ -66,7 +66,7 @@ export async function startEditor(home: string, options: EditorOptions) {
       });
     if (method === 'notifications/initialized') initialized += 1;
     if (method === 'tools/list')
-      reply({ tools: (options.tools ?? TOOLS).map((name) => ({ name, inputSchema: { type: 'object' } })) });
+      reply({ tools: (options.tools ?? EDITOR_TOOLS).map((name) => ({ name, inputSchema: { type: 'object' } })) });
     if (method === 'tools/call') {
       const call = { tool: String(params.name), input: Object(params.arguments) };
       calls.push(call);
@@ -154,7 +154,7 @@ export async function startEditor(home: string, options: EditorOptions) {
         range: { start: { line: 1, character: 2 } },
         source: 'test',
       }));
-      diagnostics = [{ uri: pathToFileURL(path).href, diagnostics: problems }];
+      diagnostics.set(pathToFileURL(path).href, problems);
     },
     /** The window is reloaded: connections end, the server and its lock file are gone. */
     stop,

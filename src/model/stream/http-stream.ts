@@ -3,7 +3,7 @@ import type { ModelFailure } from '../../contracts/model.ts';
 import { classifyErrorResponse } from './error-response.ts';
 import { CONNECTION_LOST_FAILURE, classifyThrown, OVERSIZED_REPLY_FAILURE } from './failures.ts';
 import { narrowToObject, parseNetworkJson } from './json-values.ts';
-import type { ModelAttempt } from './model-attempt.ts';
+import type { ModelAttempt, StreamTimeouts } from './model-attempt.ts';
 
 const MAX_ERROR_CHARS = 4096;
 const MAX_SDK_ERROR_CHARS = 65_536;
@@ -106,18 +106,21 @@ async function readBody(body: ReadableStream<Uint8Array>, maxChars: number, time
 /** The status says enough about a failure whose reason takes longer. */
 const ERROR_BODY_TIMEOUT_MS = 2000;
 
-async function readErrorBody({ body }: Response, maxChars: number): Promise<string> {
-  return body === null ? '' : readBody(body, maxChars, ERROR_BODY_TIMEOUT_MS);
+async function readErrorBody({ body }: Response, maxChars: number, timeoutMs = ERROR_BODY_TIMEOUT_MS): Promise<string> {
+  return body === null ? '' : readBody(body, maxChars, timeoutMs);
 }
 
 /** Shortens the bodies of error responses: the SDK reads them to their end, and a broken server may send no end. */
-export function shortenErrorBodies(send: typeof fetch): (...args: Parameters<typeof fetch>) => Promise<Response> {
+export function shortenErrorBodies(
+  send: typeof fetch,
+  getTimeouts?: () => Partial<StreamTimeouts>,
+): (...args: Parameters<typeof fetch>) => Promise<Response> {
   return async (...args) => {
     const response = await send(...args);
     if (response.ok) return response;
     const { status, statusText, headers } = response;
     // A few kilobytes could cut JSON of a proxy in the middle, which has the reason near its end.
-    const body = await readErrorBody(response, MAX_SDK_ERROR_CHARS);
+    const body = await readErrorBody(response, MAX_SDK_ERROR_CHARS, getTimeouts?.().errorBodyTimeoutMs);
     return new Response(hasBody(status) ? body : null, { status, statusText, headers });
   };
 }
@@ -147,7 +150,7 @@ export async function postStreamingRequest(
     });
     if (response.ok) return response;
     const { status, headers: responseHeaders } = response;
-    const errorBody = await readErrorBody(response, MAX_ERROR_CHARS);
+    const errorBody = await readErrorBody(response, MAX_ERROR_CHARS, attempt.errorBodyTimeoutMs);
     return (
       attempt.getFailure() ??
       classifyErrorResponse({ status, body: errorBody, header: (name) => responseHeaders.get(name) })

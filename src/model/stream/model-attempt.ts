@@ -11,6 +11,8 @@ export type StreamTimeouts = {
   readonly pingTimeoutMs?: number;
   /** For the whole attempt. */
   readonly totalTimeoutMs?: number;
+  /** For the body of an error response. */
+  readonly errorBodyTimeoutMs?: number;
 };
 
 /** Merges configured timeouts with defaults and the total timeout of a request. */
@@ -24,6 +26,7 @@ export function resolveStreamTimeouts(
     idleTimeoutMs: configured.idleTimeoutMs ?? defaults.idleTimeoutMs,
     ...(configured.pingTimeoutMs !== undefined && { pingTimeoutMs: configured.pingTimeoutMs }),
     ...(totalTimeoutMs !== undefined && { totalTimeoutMs }),
+    ...(configured.errorBodyTimeoutMs !== undefined && { errorBodyTimeoutMs: configured.errorBodyTimeoutMs }),
   };
 }
 
@@ -31,6 +34,7 @@ export function resolveStreamTimeouts(
 export type ModelAttempt = {
   /** Signal for `fetch`; aborting it closes the socket. */
   readonly signal: AbortSignal;
+  readonly errorBodyTimeoutMs: number | undefined;
   /** Switches from the header timeout to the idle timeout. */
   markHeadersReceived(): void;
   /** Restarts the idle timeout. */
@@ -103,6 +107,7 @@ export function startModelAttempt(timeouts: StreamTimeouts, signal: AbortSignal)
 
   return {
     signal: controller.signal,
+    errorBodyTimeoutMs: timeouts.errorBodyTimeoutMs,
     markHeadersReceived() {
       clearTimeout(headerTimer);
       lastProgress = performance.now();

@@ -48,11 +48,14 @@ test.each([
   await server.seen[0]?.closed;
 });
 
+/** The time for the body of an error is over at once; its status is known by then. */
+const timeouts = () => ({ errorBodyTimeoutMs: 1 });
+
 const PORTS = {
-  anthropic: (baseUrl: string) => createAnthropicPort({ credentials: { apiKey: 'k' }, baseUrl }),
-  chat: (baseUrl: string) => createOpenAiPort({ baseUrl, apiKey: 'k', name: 'chat' }),
-  responses: (baseUrl: string) => createResponsesPort({ baseUrl, apiKey: 'k', name: 'responses' }),
-  gemini: (baseUrl: string) => createGeminiPort({ baseUrl, apiKey: 'k', name: 'gemini' }),
+  anthropic: (baseUrl: string) => createAnthropicPort({ credentials: { apiKey: 'k' }, baseUrl, timeouts }),
+  chat: (baseUrl: string) => createOpenAiPort({ baseUrl, apiKey: 'k', name: 'chat', timeouts }),
+  responses: (baseUrl: string) => createResponsesPort({ baseUrl, apiKey: 'k', name: 'responses', timeouts }),
+  gemini: (baseUrl: string) => createGeminiPort({ baseUrl, apiKey: 'k', name: 'gemini', timeouts }),
 } as const;
 
 test.concurrent.each(Object.entries(PORTS))(

@@ -137,7 +137,7 @@ export type MessagesApiService = {
 const SDK_TIMEOUT_MS = 86_400_000;
 
 /** Returns SDK client options that disable the SDK's own retries, timeout, logging and redirects. */
-export function buildAnthropicClientOptions({ fetch: send }: Pick<MessagesSettings, 'fetch'>) {
+export function buildAnthropicClientOptions({ fetch: send, timeouts }: Pick<MessagesSettings, 'fetch' | 'timeouts'>) {
   return {
     maxRetries: 0,
     timeout: SDK_TIMEOUT_MS,
@@ -146,7 +146,7 @@ export function buildAnthropicClientOptions({ fetch: send }: Pick<MessagesSettin
     openTelemetry: false,
     // A redirect would contact a host that is not configured.
     fetchOptions: { redirect: 'manual' },
-    fetch: shortenErrorBodies(send ?? fetch),
+    fetch: shortenErrorBodies(send ?? fetch, timeouts),
   } as const;
 }
 

@@ -79,7 +79,7 @@ async function buildAuthHeaders(
   return { authorization: `Bearer ${await getAzureToken()}` };
 }
 
-async function loadClient({ baseUrl, fetch: send }: ResponsesApiSettings): Promise<OpenAI> {
+async function loadClient({ baseUrl, fetch: send, timeouts }: ResponsesApiSettings): Promise<OpenAI> {
   const { OpenAI } = await import('openai/client');
   return new OpenAI({
     // The SDK requires a key; the real one is set per request.
@@ -91,7 +91,7 @@ async function loadClient({ baseUrl, fetch: send }: ResponsesApiSettings): Promi
     logLevel: 'off',
     // A redirect would contact a host that is not configured.
     fetchOptions: { redirect: 'manual' },
-    fetch: shortenErrorBodies(send ?? fetch),
+    fetch: shortenErrorBodies(send ?? fetch, timeouts),
   });
 }
 
