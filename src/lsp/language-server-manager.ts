@@ -4,14 +4,14 @@ import type { LanguageServerConfig } from '../contracts/extension.ts';
 import { isPathBelow } from '../lib/files/path-style.ts';
 import { readRegularFile } from '../lib/files/read-regular-file.ts';
 import { createDeferred } from '../lib/promises.ts';
-import { createLanguageServer, type RunningLanguageServer } from './language-server.ts';
+import { createLanguageServer, type ReportWaits, type RunningLanguageServer } from './language-server.ts';
 import type { LanguageServerProcessDeps } from './language-server-process.ts';
 
 /** The dependencies of a session's language servers. */
 type LanguageServersDeps = LanguageServerProcessDeps & {
   /** Lists the enabled servers; called with every file, so that those for the file can be looked for. */
   readonly listServers: (path?: string) => readonly LanguageServerConfig[];
-  readonly waitLimits?: WaitLimits;
+  readonly waitLimits?: Partial<WaitLimits>;
 };
 
 const MAX_FILE_BYTES = 1024 * 1024;
@@ -23,7 +23,8 @@ export type LanguageServers = ReturnType<typeof createLanguageServers>;
 export function createLanguageServers(deps: LanguageServersDeps) {
   const running = new Map<string, RunningLanguageServer>();
   const fileStamps = new Map<string, string>();
-  const waiter = createDiagnosticsWaiter(() => [...running.values()], deps.waitLimits);
+  const waitLimits = { ...DEFAULT_LIMITS, ...deps.waitLimits };
+  const waiter = createDiagnosticsWaiter(() => [...running.values()], waitLimits);
 
   function getOrCreateServer(config: LanguageServerConfig): RunningLanguageServer {
     const key = JSON.stringify(config);
@@ -31,6 +32,7 @@ export function createLanguageServers(deps: LanguageServersDeps) {
     if (existing !== undefined) return existing;
     const server = createLanguageServer(config, {
       ...deps,
+      waits: waitLimits,
       onUpdate: waiter.notify,
       openUser: async (path) =>
         (await openFile(path, { isWrittenByOuro: false })).some(({ opened }) => opened().has(path)),
@@ -72,6 +74,7 @@ export function createLanguageServers(deps: LanguageServersDeps) {
       for (const { server } of targets) server.close(path);
       return [];
     }
+    if (fileStamps.get(path) !== getStamp(stats)) waiter.recordChange();
     fileStamps.set(path, getStamp(stats));
     for (const { server, language } of targets) server.show(path, language, text, options);
     return targets.map(({ server }) => server);
@@ -114,19 +117,40 @@ function getLanguageId({ languages }: LanguageServerConfig, name: string): strin
   return longest === undefined ? undefined : languages[longest];
 }
 
-/** Limits for waiting on diagnostics, and the quiet time after which they count as complete. */
-type WaitLimits = { readonly maxMs: number; readonly overdueMs: number; readonly quietMs: number };
+/** Limits of one wait for diagnostics. */
+type QueryLimits = {
+  readonly maxMs: number;
+  /** Applies when every pending server also missed the previous limit. */
+  readonly overdueMs: number;
+  /** Time after the last report or change in which the diagnostics count as complete. */
+  readonly quietMs: number;
+};
 
-/** Quiet time of a server that checks the users of a file after the file. */
-const USERS_QUIET_MS = 400;
-/** `overdueMs` applies when every pending server also missed the previous limit. */
-const DEFAULT_LIMITS: WaitLimits = { maxMs: 3_000, overdueMs: 400, quietMs: 120 };
+/** Limits for waiting on diagnostics. */
+type WaitLimits = QueryLimits &
+  ReportWaits & {
+    /** Quiet time of a server that checks the users of a file after the file. */
+    readonly usersQuietMs: number;
+  };
+
+const DEFAULT_LIMITS: WaitLimits = {
+  maxMs: 3_000,
+  overdueMs: 400,
+  quietMs: 120,
+  usersQuietMs: 400,
+  emptyReportMs: 800,
+  reportMs: 250,
+};
 
 /** Creates the wait for the diagnostics of files. */
-function createDiagnosticsWaiter(running: () => readonly RunningLanguageServer[], usualLimits = DEFAULT_LIMITS) {
+function createDiagnosticsWaiter(running: () => readonly RunningLanguageServer[], usualLimits: WaitLimits) {
   /** Files whose diagnostics servers had not sent at the end of the last wait. */
   const overdue = new Map<RunningLanguageServer, { readonly path: string; readonly version: number }>();
   const listeners = new Set<() => void>();
+  let lastActivityMs = Number.NEGATIVE_INFINITY;
+  const recordActivity = () => {
+    lastActivityMs = performance.now();
+  };
 
   /** Returns true for a server that still has not sent overdue diagnostics, so a long wait is useless. */
   function isOverdue(server: RunningLanguageServer): boolean {
@@ -137,10 +161,13 @@ function createDiagnosticsWaiter(running: () => readonly RunningLanguageServer[]
   return {
     /** Reports that a server has sent diagnostics or ended. */
     notify(): void {
+      recordActivity();
       for (const listener of listeners) listener();
     },
+    /** Reports that a file has changed, which may change the diagnostics of any other. */
+    recordChange: recordActivity,
     /** Resolves when every server has sent diagnostics for these files and is quiet, or at the limit. */
-    async waitFor(paths: readonly string[], signal: AbortSignal, limits = usualLimits): Promise<void> {
+    async waitFor(paths: readonly string[], signal: AbortSignal, limits: QueryLimits = usualLimits): Promise<void> {
       const listPending = () => running().filter((server) => !paths.every(server.hasAnswered));
       const { promise, resolve } = createDeferred<void>();
       const limitTimer = setTimeout(resolve, listPending().every(isOverdue) ? limits.overdueMs : limits.maxMs);
@@ -149,7 +176,8 @@ function createDiagnosticsWaiter(running: () => readonly RunningLanguageServer[]
         clearTimeout(quietTimer);
         if (listPending().length > 0) return;
         const hasUsers = running().some((server) => paths.some(server.hasUsers));
-        quietTimer = setTimeout(resolve, hasUsers ? Math.max(limits.quietMs, USERS_QUIET_MS) : limits.quietMs);
+        const quietMs = hasUsers ? Math.max(limits.quietMs, usualLimits.usersQuietMs) : limits.quietMs;
+        quietTimer = setTimeout(resolve, Math.max(0, lastActivityMs + quietMs - performance.now()));
       };
       listeners.add(check);
       signal.addEventListener('abort', () => resolve(), { once: true });

@@ -42,7 +42,14 @@ type LanguageServerDeps = LanguageServerProcessDeps & {
   readonly onUpdate: () => void;
   /** Opens a file that uses a changed one; false if it cannot. */
   readonly openUser: (path: string) => Promise<boolean>;
+  readonly waits: ReportWaits;
 };
+
+/**
+ * Time after which the diagnostics of the original text are complete if they name no version: such servers may publish
+ * syntax errors first, and an empty list before they have checked anything.
+ */
+export type ReportWaits = { readonly emptyReportMs: number; readonly reportMs: number };
 
 type ShowOptions = { readonly isWrittenByOuro: boolean };
 
@@ -83,7 +90,7 @@ export function createLanguageServer(config: LanguageServerConfig, deps: Languag
     const [document, earlier] = [documents.get(path), diagnostics.get(path)];
     diagnostics.set(path, toFileDiagnostics(published, { document, earlier, isHeld: held.has(path), changeCount }));
     if (published.version === undefined) reportedChanges = changeCount;
-    held.handleReport(path, getQuietMs(published));
+    held.handleReport(path, getQuietMs(published, deps.waits));
     deps.onUpdate();
   }
 
@@ -172,13 +179,10 @@ function toFileDiagnostics(
   return { problems, before, version };
 }
 
-/**
- * Returns the time after which the diagnostics of the original text are complete. Servers that name no version may
- * publish syntax errors first, and an empty list before they have checked anything.
- */
-function getQuietMs({ version, problems }: PublishedDiagnostics): number {
+/** Returns the time after which the diagnostics of the original text are complete. */
+function getQuietMs({ version, problems }: PublishedDiagnostics, { emptyReportMs, reportMs }: ReportWaits): number {
   if (version !== undefined) return 0;
-  return problems.length === 0 ? 800 : 250;
+  return problems.length === 0 ? emptyReportMs : reportMs;
 }
 
 const getUri = (path: string) => pathToFileURL(path).href;

@@ -90,10 +90,12 @@ function tryWrite(write: () => void): void {
 const toLine = (value: object) => `${JSON.stringify(value)}\n`;
 
 /** Ends the processes left by killed runs and deletes their ledgers; returns the number of such runs. @internal */
-export async function reapDeadRuns(ouroHome: string): Promise<number> {
+export async function reapDeadRuns(ouroHome: string, killAfterMs = KILL_AFTER_MS): Promise<number> {
   const names = await readdir(getLedgerFolder(ouroHome)).catch(() => []);
   const outcomes = await Promise.all(
-    names.filter((name) => name.endsWith('.jsonl')).map((name) => reapRun(join(getLedgerFolder(ouroHome), name))),
+    names
+      .filter((name) => name.endsWith('.jsonl'))
+      .map((name) => reapRun(join(getLedgerFolder(ouroHome), name), killAfterMs)),
   );
   return outcomes.filter((outcome) => outcome === 'dead').length;
 }
@@ -119,7 +121,7 @@ async function readEntries(path: string): Promise<readonly Entry[]> {
   return (await readFile(path, 'utf8').catch(() => '')).split('\n').flatMap(parseEntry);
 }
 
-async function reapRun(path: string): Promise<'alive' | 'dead'> {
+async function reapRun(path: string, killAfterMs: number): Promise<'alive' | 'dead'> {
   const [owner, ...rest] = await readEntries(path);
   if (isOwner(owner)) {
     const state = getProcessState(owner);
@@ -127,7 +129,7 @@ async function reapRun(path: string): Promise<'alive' | 'dead'> {
     // Processes in another container cannot be seen or ended from here; they end with their container.
     if (state === 'elsewhere') return (await isExpired(path)) ? deleteLedger(path) : 'alive';
     const startedAt = performance.now();
-    await killRunProcesses(owner.run, () => performance.now() - startedAt > KILL_AFTER_MS);
+    await killRunProcesses(owner.run, () => performance.now() - startedAt > killAfterMs);
     const ended = new Set(rest.map((entry) => entry.ended));
     await killLeftoverProcessGroups(rest.filter(isLeftover).filter(({ pgid }) => !ended.has(pgid)));
   }

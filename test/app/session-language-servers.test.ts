@@ -22,10 +22,14 @@ async function writeWrongFile(project: TempProject, name: string, ...flags: read
 
 const WORDS = { command: process.execPath, args: [STUB], extensionToLanguage: { '.word': 'words' } };
 
-/** A conversation with the server, whose model makes these calls one after the other. */
-async function composeWithServer(project: TempProject, inputs: readonly (readonly [string, JsonObject])[]) {
+type Call = readonly [string, JsonObject];
+
+/** A conversation with the server, whose model makes these calls, a list for each reply. */
+async function composeWithServer(project: TempProject, replies: readonly (readonly Call[])[]) {
   await project.write('../home/.ouro/settings.json', JSON.stringify({ languageServers: { words: WORDS } }));
-  const turns = inputs.map(([tool, input], index) => calls(toolUse(tool, input, `toolu_${index}`)));
+  const turns = replies.map((blocks, turn) =>
+    calls(...blocks.map(([tool, input], index) => toolUse(tool, input, `toolu_${turn}_${index}`))),
+  );
   const api = await startApiServer({ turns: [...turns, says('Done.')] });
   const made = await composed(project, api.url, { frontend: 'screen' });
   return {
@@ -44,9 +48,9 @@ const RENAME = { operation: 'rename', file_path: 'a.word', line: 1, character: 5
 test('a rename asks once about all of its files, shows its changes, and can be undone', async () => {
   await using project = await createTempProject(FILES);
   await using made = await composeWithServer(project, [
-    ['Read', { file_path: 'a.word' }],
-    ['Read', { file_path: 'b.word' }],
-    ['LSP', RENAME],
+    [['Read', { file_path: 'a.word' }]],
+    [['Read', { file_path: 'b.word' }]],
+    [['LSP', RENAME]],
   ]);
   const asked: PermissionRequest[] = [];
   made.conversation.agent.subscribe((event) => {
@@ -82,9 +86,9 @@ test('a rename is refused by a rule about one of its files, and changes none', a
     '.claude/settings.json': JSON.stringify({ permissions: { deny: ['Edit(b.word)'] } }),
   });
   await using made = await composeWithServer(project, [
-    ['Read', { file_path: 'b.word' }],
-    ['LSP', RENAME],
-    ['LSP', { ...RENAME, new_name: 'file' }],
+    [['Read', { file_path: 'b.word' }]],
+    [['LSP', RENAME]],
+    [['LSP', { ...RENAME, new_name: 'file' }]],
   ]);
   await made.conversation.agent.prompt('go');
   expect(await project.read('a.word')).toBe(FILES['a.word']);
@@ -95,15 +99,16 @@ test('a rename is refused by a rule about one of its files, and changes none', a
 test('the present diagnostics are listed on request', async () => {
   await using project = await createTempProject(FILES);
   await using made = await composeWithServer(project, [
-    ['Diagnostics', { file_path: 'b.word' }],
-    ['Diagnostics', { file_path: 'a.word' }],
-    ['Diagnostics', { file_path: 'a.txt' }],
+    ['b.word', 'a.word', 'a.txt'].map((file): Call => ['Diagnostics', { file_path: file }]),
   ]);
   await made.conversation.agent.prompt('go');
-  const results = made.api.requests().map(({ raw }) => raw);
-  expect(results[1]).toContain('b.word:2:9 error: The word');
-  expect(results[2]).toContain('No errors or warnings.');
-  expect(results[3]).toContain('There are no diagnostics: no language server checks this file.');
+  expect(made.api.requests().at(-1)?.body.messages?.at(-1)).toMatchObject({
+    content: [
+      { content: expect.stringContaining('b.word:2:9 error: The word') },
+      { content: expect.stringContaining('No errors or warnings.') },
+      { content: expect.stringContaining('There are no diagnostics: no language server checks this file.') },
+    ],
+  });
 });
 
 async function installServer(project: TempProject): Promise<void> {

@@ -37,7 +37,7 @@ function watched(project: TempProject, more: Partial<LanguageServerConfig> = {})
     newMarker: () => marker,
     ledger: undefined,
     warn: (words) => void notices.push(words),
-    waitLimits: { maxMs: 10_000, overdueMs: 50, quietMs: 20 },
+    waitLimits: { maxMs: 10_000, overdueMs: 50, quietMs: 20, usersQuietMs: 20, emptyReportMs: 20, reportMs: 20 },
   });
   const path = (name: string) => join(project.dir, name);
   return {
@@ -197,7 +197,7 @@ test.concurrent.each<readonly [Partial<LanguageServerConfig>, string]>([
   [{ command: 'no-such-server' }, 'the command "no-such-server" was not found'],
   [{ initializationOptions: { refuses: true } }, 'not today'],
   [{ args: ['-e', 'console.error("no config"); process.exit(1)'] }, 'ended with exit code 1; last output: no config'],
-  [{ args: ['-e', 'setInterval(() => 0, 1000)'], startTimeoutMs: 50 }, 'it did not answer initialize in time'],
+  [{ args: ['-e', 'process.stdin.resume()'], startTimeoutMs: 50 }, 'it did not answer initialize in time'],
 ])('a server that does not start delays nothing, and its reason is reported once: %o', async (more, why) => {
   await using project = await createTempProject({ 'a.word': 'good\n' });
   await using at = watched(project, more);

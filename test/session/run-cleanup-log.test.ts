@@ -49,7 +49,7 @@ test('processes left by a killed run are ended: children, detached ones, and tho
   const bare = await start('echo up; sleep 300', { [CALL_MARKER]: 'gone' });
   ledger.recordStart({ ...bare, marker: 'gone' });
   await orphan();
-  expect(await reapDeadRuns(home)).toBe(1);
+  expect(await reapDeadRuns(home, 20)).toBe(1);
   expect(await processesMarked(`${RUN_MARKER}=${mark}`)).toEqual([]);
   expect(getProcessStartTime(bare.pgid)).toBeUndefined();
   expect(await ledgers()).toEqual([]);

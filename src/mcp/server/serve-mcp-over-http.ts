@@ -12,6 +12,8 @@ type HttpOptions = {
   readonly port: number;
   /** Bearer token every client has to send; without it any local program may connect. */
   readonly token: string | undefined;
+  /** Time after which a client whose stream was closed reconnects. */
+  readonly retryIntervalMs?: number;
 };
 
 type RunningHttpServer = { readonly url: string; close(): Promise<void> };
@@ -28,7 +30,7 @@ type Client = { readonly transport: StreamableHTTPServerTransport; readonly serv
 /** Serves the definition on loopback over streamable HTTP, with a session for each client. */
 export async function serveMcpOverHttp(
   offer: ServedFeatures,
-  { port, token }: HttpOptions,
+  { port, token, retryIntervalMs = RETRY_INTERVAL_MS }: HttpOptions,
 ): Promise<RunningHttpServer> {
   const clients = new Map<string, Client>();
 
@@ -41,7 +43,7 @@ export async function serveMcpOverHttp(
     const transport = new StreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
       eventStore: createEventStore(),
-      retryInterval: RETRY_INTERVAL_MS,
+      retryInterval: retryIntervalMs,
       onsessioninitialized: (id) => void clients.set(id, { transport, server, lastSeenMs: Date.now() }),
       onsessionclosed: (id) => void clients.delete(id),
     });

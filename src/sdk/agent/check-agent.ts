@@ -6,7 +6,7 @@ import type { AgentOptions, RunEnd } from './options.ts';
 import { createFixedReplyPort, FAULTS, withFaults } from './with-faults.ts';
 
 /** The options that a check sets. Pass all of them on to `createAgent`. */
-export type CheckedOptions = Required<Pick<AgentOptions, 'model' | 'maxTurns' | 'maxBudgetUsd'>>;
+export type CheckedOptions = Required<Pick<AgentOptions, 'model' | 'maxTurns' | 'maxBudgetUsd' | 'maxRetryDelayMs'>>;
 
 /** The result of one check. */
 export type AgentCheck = { readonly name: string; readonly ok: boolean; readonly problem?: string };
@@ -24,6 +24,7 @@ const TIMEOUT_MS = 10_000;
 const MAX_TURNS = 4;
 const BUDGET_USD = 0.01;
 const IDLE_MS = 200;
+const RETRY_DELAY_MS = 10;
 
 /**
  * Checks an agent of any tools, hooks and callbacks: that its runs end, whatever the model does; that an abort ends
@@ -110,7 +111,7 @@ async function runScenario(
   const model = { model: 'check', port, maxRetries: 1, timeoutMs: IDLE_MS, info };
   const timeout = AbortSignal.timeout(timeoutMs);
   try {
-    const agent = await make({ model, maxTurns: MAX_TURNS, maxBudgetUsd: BUDGET_USD });
+    const agent = await make({ model, maxTurns: MAX_TURNS, maxBudgetUsd: BUDGET_USD, maxRetryDelayMs: RETRY_DELAY_MS });
     if (typeof agent?.subscribe !== 'function') return { name, ok: false, problem: 'make() returned no agent' };
     const events: AgentEvent[] = [];
     agent.subscribe((event) => {

@@ -25,7 +25,8 @@ longTest('the tool server passes every server scenario of the official suite', a
 });
 
 test('a call with a closed stream is answered when the client reconnects; a configured token is required', async () => {
-  const { url, close } = await serveMcpOverHttp(CONFORMANCE_FEATURES, { port: 0, token: 'open sesame' });
+  const options = { port: 0, token: 'open sesame', retryIntervalMs: 10 };
+  const { url, close } = await serveMcpOverHttp(CONFORMANCE_FEATURES, options);
   const launch = (token: string): McpServerLaunch => ({
     kind: 'http',
     url,
