@@ -62,6 +62,7 @@ const DRAIN_MS = 100;
 /** Creates a program that communicates over its pipes. It leads a process group, which is killed as a whole. */
 export function createPipedProgram(options: PipedProgramOptions, listeners: PipedProgramListeners): PipedProgram {
   let child: Child | undefined;
+  let startTime = '';
   let ending: string | undefined;
   let closed: Promise<void> | undefined;
   let graceMs = EXIT_GRACE_MS;
@@ -99,7 +100,7 @@ export function createPipedProgram(options: PipedProgramOptions, listeners: Pipe
   }
 
   async function shutDown(): Promise<void> {
-    if (child?.pid !== undefined) await killGroup(child, child.pid, options, graceMs);
+    if (child?.pid !== undefined) await killGroup(child, { pid: child.pid, startTime }, options, graceMs);
     listeners.onEnd();
   }
 
@@ -107,8 +108,8 @@ export function createPipedProgram(options: PipedProgramOptions, listeners: Pipe
     async start() {
       await launch();
       if (child?.pid === undefined) return;
-      const facts = { pgid: child.pid, startTime: getProcessStartTime(child.pid) ?? '', marker: options.marker };
-      options.ledger?.started({ ...facts, command: options.command });
+      startTime = getProcessStartTime(child.pid) ?? '';
+      options.ledger?.started({ pgid: child.pid, startTime, marker: options.marker, command: options.command });
     },
     write: (text) =>
       new Promise((resolve, reject) => {
@@ -189,14 +190,14 @@ function isExecutableFile(file: string): boolean {
 /** Closes the input of a program and waits for its exit, then kills its process group. */
 async function killGroup(
   child: Child,
-  pid: number,
+  { pid, startTime }: { readonly pid: number; readonly startTime: string },
   { marker, ledger }: PipedProgramOptions,
   graceMs: number,
 ): Promise<void> {
   child.stdin.end();
   if (graceMs > 0) await waitForExit(child, graceMs);
   const killAt = performance.now() + KILL_AFTER_MS;
-  await killProcessTree({ groupId: pid, marker }, () => performance.now() >= killAt);
+  await killProcessTree({ groupId: pid, marker, startTime }, () => performance.now() >= killAt);
   ledger?.ended(pid);
 }
 
