@@ -101,6 +101,11 @@ const PLANTED: readonly (readonly [string, Readonly<Record<string, string>>, str
   ],
   ['a suppressed check', { 'lib/a.ts': `// @ts-${'ignore'}\n` }, 'lib/a.ts: suppresses a check'],
   ['a TODO', { 'lib/a.ts': '// TODO: soon\n' }, 'lib/a.ts: has a TODO without an issue number'],
+  [
+    'a schema that is created at each use',
+    { 'lib/a.ts': 'export const keys = () => Object.keys(schema.unwrap().shape);\n' },
+    'lib/a.ts: unwraps a schema, which creates a lazy one again; read _zod.innerType',
+  ],
   ['module state', { 'lib/a.ts': 'let count = 0;\n' }, 'lib/a.ts: has mutable module state'],
   ['an index', { 'lib/index.ts': LEAF }, 'lib/index.ts: import the file itself, not an index'],
   ['a camelCase file', { 'lib/aThing.ts': LEAF }, 'lib/aThing.ts: files are kebab-case.ts, components PascalCase.tsx'],

@@ -104,6 +104,7 @@ function textViolations(path: string, text: string): readonly string[] {
     ],
     [/@ts-(ignore|expect-error|nocheck)|biome-ignore/.test(text), 'suppresses a check'],
     [/\bTODO\b(?! ?\(?#\d+)/.test(text), 'has a TODO without an issue number'],
+    [/\.unwrap\(\)\./.test(code), 'unwraps a schema, which creates a lazy one again; read _zod.innerType'],
     [/^(?:let|var)\s/m.test(code) || /^export\s+(?:let|var)\s/m.test(code), 'has mutable module state'],
   ];
   return rules.filter(([broken]) => broken).map(([, problem]) => `${path}: ${problem}`);

@@ -94,7 +94,7 @@ function createServer(
 const INFORMATIVE_KEYS = ['name', 'description', 'loggingConfig', '$schema'];
 
 function reportUnknownKeys(setting: string, key: string, value: JsonObject[string]): readonly string[] {
-  const known = [...Object.keys(entry.unwrap().shape), ...INFORMATIVE_KEYS];
+  const known = [...Object.keys(entry._zod.innerType.shape), ...INFORMATIVE_KEYS];
   const keys = typeof value === 'object' && value !== null ? Object.keys(value) : [];
   return keys
     .filter((name) => !known.includes(name))

@@ -60,7 +60,10 @@ const omitKeys = (value: object, keys: readonly string[]) =>
   Object.fromEntries(Object.entries(value).filter(([key]) => !keys.includes(key)));
 
 const INFORMATIVE_KEYS = splitWords('$schema author homepage repository license keywords category tags strict source');
-const listKnownKeys = (): readonly string[] => [...Object.keys(manifestSchema.unwrap().shape), ...INFORMATIVE_KEYS];
+const listKnownKeys = (): readonly string[] => [
+  ...Object.keys(manifestSchema._zod.innerType.shape),
+  ...INFORMATIVE_KEYS,
+];
 /** Files of a plugin that only other assistants use. */
 const UNSUPPORTED_FILES = ['settings.json'];
 

@@ -53,7 +53,7 @@ const entry = z.lazy(() =>
   }),
 );
 
-const listKeys = () => Object.keys(entry.unwrap().shape);
+const listKeys = () => Object.keys(entry._zod.innerType.shape);
 
 /** A parsed entry of `mcpServers`, or the problem that makes it unusable. */
 export type ParsedMcpServerEntry =

@@ -82,7 +82,7 @@ export function areReadableSettings(data: JsonObject): boolean {
 }
 
 function isReadable(name: string, value: unknown): boolean {
-  const field = Object.keys(settingsSchema.unwrap().shape).find(
+  const field = Object.keys(settingsSchema._zod.innerType.shape).find(
     (candidate) => (RECORDED_NAMES[candidate] ?? candidate) === name,
   );
   return field === undefined || settingsSchema.safeParse({ [field]: value }).success;
@@ -102,7 +102,7 @@ export function removeRecordedPermissions(record: SessionRecord): SessionRecord 
 
 /** Decodes the newest value of every setting. One that cannot be read is dropped, never replaced by an older one. */
 export function decodeSessionSettings(recorded: JsonObject): SessionSettings {
-  const names = Object.keys(settingsSchema.unwrap().shape);
+  const names = Object.keys(settingsSchema._zod.innerType.shape);
   const known = names.map((name) => [name, recorded[RECORDED_NAMES[name] ?? name]] as const);
   const readable = known.filter(
     ([name, value]) => value !== undefined && isReadable(RECORDED_NAMES[name] ?? name, value),

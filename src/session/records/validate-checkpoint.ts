@@ -78,7 +78,7 @@ const pathState = z.lazy(() =>
 const completeEntry = z.lazy(() => createEntrySchema(refuse));
 const repairedEntry = z.lazy(() => createEntrySchema(replace));
 const unknownEntry = z.object({ step: z.string(), order });
-const listSteps = (): readonly string[] => completeEntry.unwrap().options.map(({ shape }) => shape.step.value);
+const listSteps = (): readonly string[] => completeEntry._zod.innerType.options.map(({ shape }) => shape.step.value);
 
 /** Returns whether every field of a checkpoint entry can be read. Unknown steps are those of a newer version. */
 export function isCheckpointEntry(value: unknown): value is CheckpointEntry {
