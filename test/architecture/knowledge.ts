@@ -1,6 +1,6 @@
 import { KNOWN_PROGRAM_NAMES } from '../../src/permissions/shell/programs/find-program-facts.ts';
 import { TOOL_TRAITS } from '../../src/tools/tool-traits.ts';
-import { isNode, templateText, treeOf } from './syntax.ts';
+import { isNode, nodesOf, templateText } from './syntax.ts';
 import type { Sources } from './violations.ts';
 
 /** The table of what is known about programs. */
@@ -47,18 +47,14 @@ const isTable = (path: string): boolean => path === `${TABLE}.ts` || path.starts
 /** Returns each string, template, pattern and key list of a source, types included, as a list of words. */
 function wordsIn(path: string, text: string): readonly (readonly string[])[] {
   const found: (readonly string[])[] = [];
-  const visit = (node: unknown): void => {
-    if (Array.isArray(node)) for (const one of node) visit(one);
-    if (!isNode(node) || node.type === 'ImportDeclaration') return;
+  for (const node of nodesOf(path, text)) {
     if (node.type === 'Literal' && typeof node.value === 'string') found.push(splitWords(node.value));
     if (node.type === 'TemplateLiteral' && Array.isArray(node.quasis))
       found.push(splitWords(node.quasis.map(templateText).join(' _ ')));
     if (node.type === 'ObjectExpression' && Array.isArray(node.properties)) found.push(keysOf(node.properties));
     const { regex } = node;
     if (typeof regex === 'object' && regex !== null && 'pattern' in regex) found.push(choicesOf(String(regex.pattern)));
-    for (const part of Object.values(node)) if (typeof part === 'object') visit(part);
-  };
-  visit(treeOf(path, text));
+  }
   return found;
 }
 

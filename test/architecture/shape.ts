@@ -1,5 +1,5 @@
 import { basename, dirname } from 'node:path/posix';
-import { isNode, treeOf } from './syntax.ts';
+import { isNode, type Node, nodesOf, treeOf } from './syntax.ts';
 import type { Sources } from './violations.ts';
 
 const FOLDER_LIMIT = 25;
@@ -79,8 +79,9 @@ function folderCycles(paths: readonly string[], edges: Edges): readonly string[]
     const graph = new Map<string, Set<string>>();
     for (const path of paths.filter(inside)) {
       const from = child(path);
-      const to = (edges.get(path) ?? []).filter(inside).map(child);
-      graph.set(from, (graph.get(from) ?? new Set()).union(new Set(to.filter((name) => name !== from))));
+      const to = graph.get(from) ?? new Set();
+      for (const name of (edges.get(path) ?? []).filter(inside).map(child)) if (name !== from) to.add(name);
+      graph.set(from, to);
     }
     const cycle = firstCycle(graph);
     // Cycles of files alone are reported by the caller.
@@ -123,18 +124,18 @@ function firstCycle(graph: ReadonlyMap<string, ReadonlySet<string>>): readonly s
 
 /** Reports functions above the limit, nested ones too, counted from the first word to the closing brace. */
 function longFunctions(path: string, text: string): readonly string[] {
-  if (text.split('\n').length <= FUNCTION_LINE_LIMIT) return [];
+  const countLines = ({ start, end }: Node): number => text.slice(start, end).split('\n').length;
+  const isTooLong = (node: Node): boolean =>
+    (node.type === 'StaticBlock' || (/Function/.test(node.type) && isNode(node.body))) &&
+    countLines(node) > FUNCTION_LINE_LIMIT;
+  if (text.split('\n').length <= FUNCTION_LINE_LIMIT || !nodesOf(path, text).some(isTooLong)) return [];
   const found: string[] = [];
   const visit = (node: unknown, name: string): void => {
     if (Array.isArray(node)) for (const one of node) visit(one, name);
     if (!isNode(node)) return;
     const own = isNode(node.id) && typeof node.id.name === 'string' ? node.id.name : name;
     const named = isNode(node.key) && typeof node.key.name === 'string' ? node.key.name : own;
-    if (node.type === 'StaticBlock' || (/Function/.test(node.type) && isNode(node.body))) {
-      const lines = text.slice(node.start, node.end).split('\n').length;
-      if (lines > FUNCTION_LINE_LIMIT)
-        found.push(`${path}: ${own} has ${lines} lines, more than ${FUNCTION_LINE_LIMIT}`);
-    }
+    if (isTooLong(node)) found.push(`${path}: ${own} has ${countLines(node)} lines, more than ${FUNCTION_LINE_LIMIT}`);
     for (const part of Object.values(node)) if (typeof part === 'object') visit(part, named);
   };
   visit(treeOf(path, text), 'a function');

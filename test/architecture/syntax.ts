@@ -25,28 +25,36 @@ export function treeOf(path: string, text: string): unknown {
 }
 const trees = new Map<string, unknown>();
 
+/** Returns the nodes of a source, each before its parts; those inside an import declaration are left out. */
+export function nodesOf(path: string, text: string): readonly Node[] {
+  const tree = treeOf(path, text);
+  if (!isNode(tree)) return [];
+  const known = nodes.get(tree);
+  if (known !== undefined) return known;
+  const found: Node[] = [];
+  const visit = (value: unknown): void => {
+    if (Array.isArray(value)) for (const one of value) visit(one);
+    else if (isNode(value)) {
+      found.push(value);
+      if (value.type === 'ImportDeclaration') return;
+      for (const part of Object.values(value)) if (typeof part === 'object' && part !== null) visit(part);
+    }
+  };
+  visit(tree);
+  nodes.set(tree, found);
+  return found;
+}
+const nodes = new WeakMap<Node, readonly Node[]>();
+
 /** Returns every import of a source: static, type and dynamic ones, `require` and worker URLs. */
 export function importsOf(path: string, text: string): readonly Import[] {
   const tree = treeOf(path, text);
   if (!isNode(tree)) return [];
-  const known = imports.get(tree) ?? importsIn(tree);
+  const known = imports.get(tree) ?? nodesOf(path, text).flatMap((node) => importAt(node) ?? []);
   imports.set(tree, known);
   return known;
 }
 const imports = new WeakMap<Node, readonly Import[]>();
-
-function importsIn(tree: Node): readonly Import[] {
-  const found: Import[] = [];
-  const visit = (node: unknown): void => {
-    if (Array.isArray(node)) for (const one of node) visit(one);
-    if (!isNode(node)) return;
-    const made = importAt(node);
-    if (made !== undefined) found.push(made);
-    for (const part of Object.values(node)) if (typeof part === 'object') visit(part);
-  };
-  visit(tree);
-  return found;
-}
 
 function importAt(node: Node): Import | undefined {
   switch (node.type) {

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { isNode, type Node, templateText, treeOf } from './syntax.ts';
+import { isNode, type Node, nodesOf, templateText } from './syntax.ts';
 
 const src = join(dirname(dirname(dirname(fileURLToPath(import.meta.url)))), 'src');
 
@@ -38,7 +38,11 @@ type Matcher = (sentence: string) => boolean;
 
 /** Returns the places where the source recognises one of its own sentences, as `path:line source`. */
 function findTextProtocols(sources: Sources): readonly (Omit<Recognition, 'test'> & { readonly sentence: string })[] {
-  const files = Object.entries(sources).map(([path, text]) => ({ path, text, nodes: listNodes(treeOf(path, text)) }));
+  const files = Object.entries(sources).map(([path, text]) => ({
+    path,
+    text,
+    nodes: nodesOf(path, text).filter(({ type }) => TYPES.has(type)),
+  }));
   const codes = new Set(files.flatMap(({ nodes }) => nodes.flatMap(literalOfType)));
   const shared = new Map(files.flatMap(({ nodes }) => listConstants(nodes)));
   const compared = new Set(files.flatMap(({ nodes }) => nodes.flatMap(listComparedValues)));
@@ -63,19 +67,6 @@ const TYPES: ReadonlySet<string> = new Set([
   ...['Literal', 'TemplateLiteral', 'JSXText', 'TSLiteralType', 'VariableDeclarator'],
   ...['BinaryExpression', 'SwitchCase', 'CallExpression', 'NewExpression'],
 ]);
-
-function listNodes(tree: unknown): readonly Node[] {
-  const found: Node[] = [];
-  const visit = (value: unknown): void => {
-    if (Array.isArray(value)) for (const one of value) visit(one);
-    if (!isNode(value)) return;
-    if (TYPES.has(value.type)) found.push(value);
-    if (value.type === 'ImportDeclaration') return;
-    for (const part of Object.values(value)) if (typeof part === 'object') visit(part);
-  };
-  visit(tree);
-  return found;
-}
 
 /** Returns the text of a literal, or of a template with a mark for each of its gaps. */
 function readText(node: unknown): string | undefined {
