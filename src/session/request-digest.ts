@@ -51,6 +51,8 @@ export function createRequestDigester(): (pieces: SerializedRequestPieces) => Re
   let previous: readonly HashedMessage[] = [];
   /** Hash state of the text before the last message; the last message may still grow. */
   let prefix: { readonly before: string; readonly count: number; readonly hash: Hash } | undefined;
+  const hashSystem = createRepeatedHash();
+  const hashTools = createRepeatedHash();
   return ({ rest, system, tools, before, messages, serializeMessage, after }) => {
     const sameCount = countCommonPrefix(previous, messages, ({ message }, other) => isSameMessage(message, other));
     if (prefix === undefined || prefix.before !== before || prefix.count > sameCount) {
@@ -70,10 +72,19 @@ export function createRequestDigester(): (pieces: SerializedRequestPieces) => Re
     return {
       whole: toShortHex(hashState.update(after)),
       rest,
-      system: hash(system),
-      tools: hash(tools),
+      system: hashSystem(system),
+      tools: hashTools(tools),
       messages: digested.map((entry) => entry.hash),
     };
+  };
+}
+
+/** Returns a hash function that remembers its last text, which is mostly the next one. */
+function createRepeatedHash(): (text: string) => string {
+  let last = { text: '', hash: hash('') };
+  return (text) => {
+    if (text !== last.text) last = { text, hash: hash(text) };
+    return last.hash;
   };
 }
 

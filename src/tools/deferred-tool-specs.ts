@@ -1,6 +1,6 @@
 import type { ToolSpec } from '../contracts/model.ts';
 import type { Tool } from '../contracts/tool.ts';
-import { memoizeByObject } from '../lib/memoize.ts';
+import { memoizeByKey, memoizeByObject } from '../lib/memoize.ts';
 
 /** Dependencies of `createDeferredSpecs`. */
 type DeferredSpecsDeps = {
@@ -34,7 +34,8 @@ export function createDeferredSpecs(deps: DeferredSpecsDeps) {
       return offered.flatMap((tool) => {
         if (tool.isHidden === true) return [];
         // The list keeps loaded tools: a changed description would invalidate the prompt cache.
-        if (tool.name === TOOL_SEARCH) return deferred.length === 0 ? [] : [appendNames(tool.spec, deferred)];
+        if (tool.name === TOOL_SEARCH)
+          return deferred.length === 0 ? [] : [appendNames(tool.spec)(deferred.map(({ name }) => name).join(', '))];
         return deferred.includes(tool) && !loaded.has(tool.name) ? [] : [tool.spec];
       });
     },
@@ -46,9 +47,10 @@ export function createDeferredSpecs(deps: DeferredSpecsDeps) {
   };
 }
 
-function appendNames(spec: ToolSpec, deferred: readonly Tool[]): ToolSpec {
-  return { ...spec, description: `${spec.description}\nKnown by name: ${deferred.map(({ name }) => name).join(', ')}` };
-}
+/** Memoized, because a spec is measured and serialized once for each object. */
+const appendNames = memoizeByObject((spec: ToolSpec) =>
+  memoizeByKey((names): ToolSpec => ({ ...spec, description: `${spec.description}\nKnown by name: ${names}` })),
+);
 
 /** Creates a sort function that keeps tools in the order they were first sent, so that the prompt cache stays valid. */
 export function createSpecSorter(

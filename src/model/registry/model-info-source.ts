@@ -1,4 +1,5 @@
 import type { ModelInfo, ModelPrice } from '../../contracts/model.ts';
+import { memoizeByKey } from '../../lib/memoize.ts';
 import { findClosestWord } from '../../lib/text/closest-word.ts';
 import { getModelInfo, getServerModelDefaults, isBuiltInModel } from '../built-in-models.ts';
 import { type CloudPlatform, normalizeClaudeId, splitRegionFromModelName } from '../claude-model-ids.ts';
@@ -37,7 +38,7 @@ const SERVER_TIMEOUT_MS = 2000;
 /** Creates the info source of a configuration; without one it covers the built-in providers. */
 export function createModelInfoSource(config: Omit<ModelConfig, 'model'> = {}): ModelInfoSource {
   const { models = {}, fetch: send = fetch, loadPage = loadCataloguePage, clouds = EMPTY_CLOUD_SETTINGS } = config;
-  const resolve = (model: string) => resolveRoute(config, model);
+  const resolve = memoizeByKey((model) => resolveRoute(config, model));
   const factsCache = createModelFactsCache({
     loadPage: loadPage,
     searchPages: (model) => findGatewayModelFacts(model, loadPage),

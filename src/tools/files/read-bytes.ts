@@ -31,7 +31,8 @@ export async function readFileBytes(file: string, signal: AbortSignal): Promise<
       const [bytes, realPath] = await Promise.all([readAll(handle, stats.size, file, signal), realpath(file)]);
       return { realPath, bytes, mtimeMs: stats.mtimeMs, size: bytes.length, hash: hashBytes(bytes) };
     } finally {
-      await handle.close();
+      // The content is there; nothing has to wait for this.
+      void handle.close().catch(() => undefined);
     }
   } catch (thrown) {
     throw toReadFailure(file, thrown);

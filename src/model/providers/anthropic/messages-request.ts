@@ -7,6 +7,8 @@ import type {
   ModelRequest,
   RequestMessage,
   SerializedRequestPieces,
+  SystemPart,
+  ToolSpec,
 } from '../../../contracts/model.ts';
 import { exhaustive } from '../../../lib/errors.ts';
 import { copyAsJson } from '../../../lib/json.ts';
@@ -42,10 +44,12 @@ export function buildMessagesRequest(request: ModelRequest, info: ModelInfo): Js
   };
 }
 
-/** Serializes a body. A conversation is long, so the text of messages that were sent before is used again. */
-export function serializeMessagesRequest({ messages, ...rest }: JsonObject): string {
-  const texts = Array.isArray(messages) ? messages.map((message) => serializeMessage(message)) : [];
-  return `${JSON.stringify(rest).slice(0, -1)},"messages":[${texts.join(',')}]}`;
+/** Serializes a body. Most of it was sent before: the texts of its messages, tools and system prompts are used again. */
+export function serializeMessagesRequest({ system, tools, messages, ...rest }: JsonObject): string {
+  const fields = Object.entries({ system, tools, messages }).map(([name, list]) =>
+    Array.isArray(list) ? `,"${name}":${serializeList(list)}` : '',
+  );
+  return `${JSON.stringify(rest).slice(0, -1)}${fields.join('')}}`;
 }
 
 /** Removes blank text at the end of a paused reply: the API refuses a request that ends with it. */
@@ -69,22 +73,20 @@ export function serializeModelRequestParts(request: ModelRequest): SerializedReq
   const { model, maxOutputTokens, messages, effort, thinkingBudgetTokens, forcedTool, betas, webSearch } = request;
   const limits = { model, maxOutputTokens, effort, thinkingBudgetTokens, forcedTool, betas, webSearch };
   const system = JSON.stringify(request.system.map(({ text }) => text));
-  const tools = JSON.stringify(
-    request.tools.map(({ name, description, input_schema }) => ({ name, description, input_schema })),
-  );
+  const tools = serializeList(request.tools.map(buildTool));
   return {
     rest: copyAsJson({ ...limits, breakpoints: request.breakpoints }),
     system,
     tools,
     before: `${JSON.stringify(limits).slice(0, -1)},"system":${system},"tools":${tools},"messages":[`,
     messages,
-    serializeMessage: (message) => serializeMessage(buildUncachedMessage(message)),
+    serializeMessage: (message) => serializePart(buildUncachedMessage(message)),
     after: `],"breakpoints":${JSON.stringify(request.breakpoints)}}`,
   };
 }
 
 function buildSystem(request: ModelRequest, breakpoints: readonly CacheBreakpoint[]): readonly JsonObject[] {
-  const parts = request.system.filter(({ text }) => text.trim() !== '').map(({ text }) => ({ type: 'text', text }));
+  const parts = request.system.filter(({ text }) => text.trim() !== '').map(buildSystemPart);
   return breakpoints.some(({ at }) => at === 'system') ? addCacheControl(parts) : parts;
 }
 
@@ -93,11 +95,7 @@ function buildTools(
   info: ModelInfo,
   breakpoints: readonly CacheBreakpoint[],
 ): readonly JsonObject[] {
-  const tools: JsonObject[] = request.tools.map(({ name, description, input_schema }) => ({
-    name,
-    description,
-    input_schema,
-  }));
+  const tools = request.tools.map(buildTool);
   const { webSearch } = request;
   if (webSearch && info.webSearch) {
     tools.push({
@@ -111,10 +109,18 @@ function buildTools(
   return breakpoints.some(({ at }) => at === 'tools') ? addCacheControl(tools) : tools;
 }
 
+const buildTool = memoizeByObject(
+  ({ name, description, input_schema }: ToolSpec): JsonObject => ({ name, description, input_schema }),
+);
+
+const buildSystemPart = memoizeByObject(({ text }: SystemPart): JsonObject => ({ type: 'text', text }));
+
 function addCacheControl(items: readonly JsonObject[]): readonly JsonObject[] {
   const last = items.at(-1);
-  return last ? [...items.slice(0, -1), { ...last, cache_control: CACHE_CONTROL }] : items;
+  return last ? [...items.slice(0, -1), markAsCached(last)] : items;
 }
+
+const markAsCached = memoizeByObject((item: JsonObject): JsonObject => ({ ...item, cache_control: CACHE_CONTROL }));
 
 /** Finds the block that ends a cached prefix. Thinking blocks cannot carry `cache_control`, so the block before does. */
 function findCachedBlock(
@@ -144,7 +150,11 @@ function buildMessage(message: RequestMessage, cachedBlock: UserBlock | Assistan
 
 const buildUncachedMessage = memoizeByObject((message: RequestMessage) => buildMessage(message, undefined));
 
-const serializeMessage = memoizeByObject((message: JsonObject) => JSON.stringify(message));
+const serializePart = memoizeByObject((part: JsonObject) => JSON.stringify(part));
+
+function serializeList(parts: readonly JsonObject[]): string {
+  return `[${parts.map(serializePart).join(',')}]`;
+}
 
 function buildBlock(block: UserBlock | AssistantBlock): JsonObject | undefined {
   switch (block.type) {

@@ -231,8 +231,14 @@ describe('serializeMessagesRequest', () => {
       return { ...message, reads };
     };
     const watched = { role: 'user', content: [], toJSON };
-    const body = { model: 'm', stream: true, messages: [message, watched] } as unknown as JsonObject;
-    const expected = { model: 'm', stream: true, messages: [message, { ...message, reads: 1 }] };
+    const fixed = {
+      model: 'm',
+      stream: true,
+      system: [{ type: 'text', text: 'Be brief.' }],
+      tools: [{ name: 'Read' }],
+    };
+    const body = { ...fixed, messages: [message, watched] } as unknown as JsonObject;
+    const expected = { ...fixed, messages: [message, { ...message, reads: 1 }] };
     expect(JSON.parse(serializeMessagesRequest(body))).toEqual(expected);
     expect(JSON.parse(serializeMessagesRequest({ ...body, stream: false }))).toEqual({ ...expected, stream: false });
     expect(reads).toBe(1);
