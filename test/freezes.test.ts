@@ -169,7 +169,7 @@ test.each(someOf(EVIL, 4).map((glob) => [glob.slice(0, 12), glob.length, glob] a
   },
 );
 
-test.each(['1', 'a', '_', '1:', '2024-', ' ', '\n', 'ab1 '])(
+test.each(someOf(['1', 'a', '_', '1:', '2024-', ' ', '\n', 'ab1 '], 3))(
   'a result made of %j is compared with earlier ones',
   async (piece) => {
     const content = piece.repeat(200_000 / piece.length);
@@ -181,10 +181,13 @@ test.each(['1', 'a', '_', '1:', '2024-', ' ', '\n', 'ab1 '])(
   },
 );
 
-test.each(['1', 'A', ' ', '/', 'a.', '# ', 'want '])('rows made of %j are searched for failed tests', async (piece) => {
-  const row = piece.repeat(60_000 / piece.length);
-  await heard('failed tests', () => findFailedTests([`✖ ${row}`, row, `not ok 1 ${row}`]));
-});
+test.each(someOf(['1', 'A', ' ', '/', 'a.', '# ', 'want '], 3))(
+  'rows made of %j are searched for failed tests',
+  async (piece) => {
+    const row = piece.repeat(60_000 / piece.length);
+    await heard('failed tests', () => findFailedTests([`✖ ${row}`, row, `not ok 1 ${row}`]));
+  },
+);
 
 describe.each(locators)('a search with %s', (_, locator) => {
   let bench: Awaited<ReturnType<typeof createWorkbench>>;

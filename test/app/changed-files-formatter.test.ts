@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { calls, says, toolUse } from '../support/api/reply.ts';
 import { startApiServer } from '../support/api/server.ts';
 import { composed } from '../support/composed.ts';
+import { longTest } from '../support/long-test.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
 /** A formatter that writes capitals, and fails for a file with the word `broken`. */
@@ -97,23 +98,26 @@ test.each([
   await api.close();
 });
 
-test('a real linter and formatter: what Biome cannot fix is told together with the diff of what it fixed', async () => {
-  await using project = await createTempProject({ 'biome.json': '{}' });
-  await mkdir(join(project.dir, 'node_modules/.bin'), { recursive: true });
-  const biome = join(import.meta.dirname, '../../node_modules/@biomejs/biome/bin/biome');
-  await symlink(biome, join(project.dir, 'node_modules/.bin/biome'));
-  const content = 'export function f(a, b) {\n  let c = a\n  return c == b;\n}\n';
-  const api = await startApiServer({ turns: [write(project, 'a.js', content), says('Done.')], after: says('Yes.') });
-  const settings = { linter: 'fix', formatter: 'auto', languageServers: { biome: false } };
-  await project.write('../home/.ouro/settings.json', JSON.stringify(settings));
-  const { conversation, close } = await composed(project, api.url, { permissionMode: 'acceptEdits' });
-  await conversation.agent.prompt('go');
-  expect(await project.read('a.js')).toBe('export function f(a, b) {\n\tconst c = a;\n\treturn c == b;\n}\n');
-  const told = JSON.stringify(api.requests()[2]?.body.messages?.at(-1));
-  expect(told).toContain('The linter biome exited with code 1 for a.js.');
-  expect(told).not.toContain('<reminder>');
-  expect(told).toContain('a.js:3:12 lint/suspicious/noDoubleEquals');
-  expect(told).toContain('-  let c = a\\n-  return c == b;\\n+\\tconst c = a;');
-  await close();
-  await api.close();
-});
+longTest(
+  'a real linter and formatter: what Biome cannot fix is told together with the diff of what it fixed',
+  async () => {
+    await using project = await createTempProject({ 'biome.json': '{}' });
+    await mkdir(join(project.dir, 'node_modules/.bin'), { recursive: true });
+    const biome = join(import.meta.dirname, '../../node_modules/@biomejs/biome/bin/biome');
+    await symlink(biome, join(project.dir, 'node_modules/.bin/biome'));
+    const content = 'export function f(a, b) {\n  let c = a\n  return c == b;\n}\n';
+    const api = await startApiServer({ turns: [write(project, 'a.js', content), says('Done.')], after: says('Yes.') });
+    const settings = { linter: 'fix', formatter: 'auto', languageServers: { biome: false } };
+    await project.write('../home/.ouro/settings.json', JSON.stringify(settings));
+    const { conversation, close } = await composed(project, api.url, { permissionMode: 'acceptEdits' });
+    await conversation.agent.prompt('go');
+    expect(await project.read('a.js')).toBe('export function f(a, b) {\n\tconst c = a;\n\treturn c == b;\n}\n');
+    const told = JSON.stringify(api.requests()[2]?.body.messages?.at(-1));
+    expect(told).toContain('The linter biome exited with code 1 for a.js.');
+    expect(told).not.toContain('<reminder>');
+    expect(told).toContain('a.js:3:12 lint/suspicious/noDoubleEquals');
+    expect(told).toContain('-  let c = a\\n-  return c == b;\\n+\\tconst c = a;');
+    await close();
+    await api.close();
+  },
+);

@@ -5,7 +5,9 @@ import type { JsonObject } from '../../src/contracts/json.ts';
 import { calls, says, toolUse } from '../support/api/reply.ts';
 import { type ApiServer, startApiServer } from '../support/api/server.ts';
 import { type Composed, composed } from '../support/composed.ts';
+import { longTest } from '../support/long-test.ts';
 import { expectNoProcessesLeft } from '../support/processes.ts';
+import { someOf } from '../support/runs.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
 let project: TempProject;
@@ -72,10 +74,12 @@ test('options are variables of the shell, which it does not run', async () => {
   await expect(project.read('ran')).rejects.toThrow('ENOENT');
 });
 
-test.each([
-  ['the model', 'use the skill'],
-  ['the user', '/kit:deploy'],
-])('a monitor of a skill starts when %s uses the skill', async (_, prompt) => {
+test.each(
+  someOf([
+    ['the model', 'use the skill'],
+    ['the user', '/kit:deploy'],
+  ]),
+)('a monitor of a skill starts when %s uses the skill', async (_, prompt) => {
   const entry = { name: 'log', command: 'echo watching; sleep 300', when: 'on-skill-invoke:deploy' };
   const made = await opened({ monitors: [entry] });
   await made.conversation.agent.prompt('hello');
@@ -86,11 +90,13 @@ test.each([
   await made.close();
 });
 
-test.each<[string, JsonObject, Partial<CliRunOptions>]>([
-  ['in print mode', {}, { frontend: 'print' }],
-  ['when hooks are disabled', {}, { settings: '{"disableAllHooks": true}' }],
-  ['that leaves its folder', { monitors: '../other.json' }, {}],
-])('no monitor runs %s', async (_, manifest, options) => {
+test.each<[string, JsonObject, Partial<CliRunOptions>]>(
+  someOf([
+    ['in print mode', {}, { frontend: 'print' }],
+    ['when hooks are disabled', {}, { settings: '{"disableAllHooks": true}' }],
+    ['that leaves its folder', { monitors: '../other.json' }, {}],
+  ]),
+)('no monitor runs %s', async (_, manifest, options) => {
   const list = [{ name: 'm', command: 'sleep 300', description: '' }];
   await project.write('../other.json', JSON.stringify(list));
   const made = await opened({ monitors: list, ...manifest }, options);
@@ -99,7 +105,7 @@ test.each<[string, JsonObject, Partial<CliRunOptions>]>([
   await made.close();
 });
 
-test('an invalid monitor is named, and the others run', async () => {
+longTest('an invalid monitor is named, and the others run', async () => {
   const made = await opened({ monitors: [{ name: 'x' }, { name: 'good', command: 'sleep 300' }] });
   await made.conversation.agent.prompt('hello');
   expect(await commandsOf(made)).toContain('kit:good');

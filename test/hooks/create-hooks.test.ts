@@ -89,7 +89,7 @@ const ENDS = [
   ['echo plain', { context: 'plain of a prompt' }],
 ] as const;
 
-test.each(someOf(HOOK_EVENTS, 5))('%s: every way a hook can end has its result', async (event) => {
+test.each(someOf(HOOK_EVENTS, 2))('%s: every way a hook can end has its result', async (event) => {
   for (const [command, expected] of ENDS) {
     const verdict = await firing({ event, command });
     const isPlain = 'context' in expected && expected.context === 'plain of a prompt';
@@ -120,7 +120,7 @@ test.each(someOf(HOOK_EVENTS, 5))('%s: every way a hook can end has its result',
   }
 });
 
-test.each(['./removed-guard.sh', 'node removed-guard.mjs', 'python3 "gone/removed-guard.py" --strict'])(
+test.each(someOf(['./removed-guard.sh', 'node removed-guard.mjs', 'python3 "gone/removed-guard.py" --strict']))(
   'a guard whose script is missing blocks, and reports it: %s',
   async (command) => {
     const verdict = await firing({ command });
@@ -143,7 +143,7 @@ test('shell syntax and system programs are not checked before they run', async (
   expect(await hooksOf(...commands.map((command) => ({ command }))).findBrokenGuards()).toEqual([]);
 });
 
-test('output printed before the end is read completely, even if other processes hold the pipes', async () => {
+longTest('output printed before the end is read completely, even if other processes hold the pipes', async () => {
   const verdict = await firing({
     command: `setsid sleep 5 & head -c 300000 /dev/zero | tr '\\0' ' '; echo '{"decision": "block", "reason": "late"}'`,
   });

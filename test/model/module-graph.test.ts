@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { createModelRegistry } from '../../src/model/registry/model-registry.ts';
+import { longTest } from '../support/long-test.ts';
 
 const REGISTRY = join(import.meta.dirname, '../../src/model/registry/model-registry.ts');
 const OTHERS =
@@ -24,7 +25,7 @@ async function modulesOf(model: string): Promise<readonly string[]> {
   return JSON.parse(stdout);
 }
 
-test("using Anthropic loads Anthropic's SDK and no module of another provider", async () => {
+longTest("using Anthropic loads Anthropic's SDK and no module of another provider", async () => {
   const [anthropic, bedrock] = await Promise.all([modulesOf('sonnet'), modulesOf('bedrock/sonnet')]);
   expect(anthropic.some((path) => path.includes('node_modules/@anthropic-ai/sdk/'))).toBe(true);
   expect(anthropic.filter((path) => OTHERS.test(path) || OTHER_PORTS.test(path))).toEqual([]);

@@ -4,6 +4,7 @@ import { stallAt } from '../support/api/faults.ts';
 import { says } from '../support/api/reply.ts';
 import { startApiServer } from '../support/api/server.ts';
 import { bareEnvironment, terminalEnvironment } from '../support/environment.ts';
+import { longTest } from '../support/long-test.ts';
 import { expectNoProcessesLeft, processesMarked } from '../support/processes.ts';
 import { LAUNCHER, runOuro, startOuro } from '../support/run-ouro.ts';
 import { createTempProject } from '../support/temp-project.ts';
@@ -58,7 +59,7 @@ test('stdin is passed on, and a removed project ends its running processes', asy
   await expectNoProcessesLeft(project.marker);
 });
 
-test('the launcher works in a terminal', async () => {
+longTest('the launcher works in a terminal', async () => {
   await using project = await createTempProject();
   await using terminal = openTerminal([LAUNCHER, '--version'], {
     cwd: project.dir,

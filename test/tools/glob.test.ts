@@ -2,6 +2,7 @@ import { mkdir, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createGlobTool } from '../../src/tools/glob.ts';
+import { someOf } from '../support/runs.ts';
 import { callTool, createWorkbench, textOf } from './file-workbench.ts';
 import { locators } from './search/search-backends.ts';
 
@@ -29,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => bench.remove());
 
-describe.each(locators)('Glob with %s', (_, locator) => {
+describe.each(someOf(locators, 2))('Glob with %s', (_, locator) => {
   const tool = () => createGlobTool({ locator, home: bench.home, excluded: () => [bench.at('secret')] });
   const glob = async (input: Record<string, string>) => textOf(await callTool(tool(), input, bench));
 

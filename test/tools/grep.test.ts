@@ -4,6 +4,8 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createGrepTool } from '../../src/tools/grep.ts';
 import { createSearchBackend, limitSearchTime } from '../../src/tools/search/create-search-backend.ts';
+import { longTest } from '../support/long-test.ts';
+import { someOf } from '../support/runs.ts';
 import { callTool, createWorkbench, textOf } from './file-workbench.ts';
 import { locators } from './search/search-backends.ts';
 
@@ -32,7 +34,7 @@ beforeAll(async () => {
 });
 afterAll(() => bench.remove());
 
-describe.each(locators)('Grep with %s', (_, locator) => {
+describe.each(someOf(locators, 2))('Grep with %s', (_, locator) => {
   const tool = () => createGrepTool({ locator, home: bench.home, excluded: () => [bench.at('secret'), '*.dat'] });
   const grep = async (input: Record<string, string | number | boolean>) => textOf(await callTool(tool(), input, bench));
 
@@ -100,7 +102,7 @@ describe.each(locators)('Grep with %s', (_, locator) => {
   });
 });
 
-test.each(locators)('a flood of matches ends %s early and is reported', async (_, locator) => {
+test.each(someOf(locators))('a flood of matches ends %s early and is reported', async (_, locator) => {
   const name = 'flood.txt';
   await writeFile(bench.at(name), 'flood\n'.repeat(60_000));
   const tool = createGrepTool({ locator, home: bench.home, excluded: () => [] });
@@ -120,7 +122,7 @@ test('a hanging search returns at its limit, and at once on abort', async () => 
   await expect(grep(60_000, AbortSignal.timeout(20))).rejects.toThrow('timed out');
 });
 
-test.each(locators.filter(([name]) => name !== 'the system ripgrep'))(
+longTest.each(locators.filter(([name]) => name !== 'the system ripgrep'))(
   'a pipe in place of an ignore file in or above the folder does not block %s',
   async (_, locator) => {
     const own = await createWorkbench();

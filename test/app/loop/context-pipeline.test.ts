@@ -5,6 +5,7 @@ import { calls, hang, says, status, toolUse } from '../../support/api/reply.ts';
 import { type ApiServer, type Script, startApiServer } from '../../support/api/server.ts';
 import { type Composed, composed } from '../../support/composed.ts';
 import { longTest } from '../../support/long-test.ts';
+import { someOf } from '../../support/runs.ts';
 import { createTempProject, type TempProject } from '../../support/temp-project.ts';
 
 const USAGE = {
@@ -69,7 +70,8 @@ test('a line with # is stored in the memory file, pinned, sent with the next req
   expect(await command('memory user: Answer in German.')).toContain('pinned');
   expect(await command('memory')).toMatch(/CLAUDE\.md +project.*CLAUDE\.md +user/s);
   await conversation.agent.prompt('Begin.');
-  for (const round of [1, 2, 3]) {
+  const rounds = someOf([1, 2, 3]);
+  for (const round of rounds) {
     await conversation.agent.prompt(`Go on with ${round}.`);
     expect(await command('compact what I forbade')).toContain('Compacted');
     await conversation.agent.prompt('And now?');
@@ -78,7 +80,7 @@ test('a line with # is stored in the memory file, pinned, sent with the next req
     expect(raw).toContain('Answer in German.');
   }
   const orders = server.requests().filter(isOrder);
-  expect(orders).toHaveLength(3);
+  expect(orders).toHaveLength(rounds.length);
   expect(orders.every(({ raw }) => raw.includes('what I forbade') && raw.includes('Never edit ./vendor'))).toBe(true);
 });
 
@@ -144,7 +146,7 @@ test('/context, /cost, /cache, /timeline and /memory show the state of the sessi
   expect(JSON.stringify(conversation.agent.state().messages)).not.toContain('Largest');
 });
 
-test('an unknown price is never guessed', async () => {
+longTest('an unknown price is never guessed', async () => {
   const { conversation, command } = await start([says('one')], { model: 'llama-9-huge' });
   await conversation.agent.prompt('One.');
   expect(await command('cost')).toContain('price unknown');
@@ -177,7 +179,7 @@ test('/btw answers from the context already sent and leaves no trace in the conv
   expect(JSON.parse(aside).system).toEqual(JSON.parse(sent(server, 0)).system);
 });
 
-test('/btw explains why there is no answer; a repeated summary is reported like any request', async () => {
+longTest('/btw explains why there is no answer; a repeated summary is reported like any request', async () => {
   const again = { after: 0 };
   const { conversation, command, events } = await start(
     (request) => {
@@ -245,7 +247,7 @@ longTest('repository changes by others are reported with a later request, and no
   );
 });
 
-test('after a compaction the mode and edits of memory files are stated again', async () => {
+longTest('after a compaction the mode and edits of memory files are stated again', async () => {
   const { conversation, command, server } = await start((request) =>
     counted(request, isOrder(request) ? '<summary>We talked.</summary>' : 'word '.repeat(10_000)),
   );
@@ -289,7 +291,7 @@ test.each([
   expect(conversation.agent.state()).toMatchObject({ messages: before, status: 'idle' });
 });
 
-test('when the current model is unavailable, the next of the chain writes the summary', async () => {
+longTest('when the current model is unavailable, the next of the chain writes the summary', async () => {
   const { conversation, command, server, events } = await start(
     (request) => {
       if (!isOrder(request)) return counted(request, 'word '.repeat(9_000));
@@ -305,7 +307,7 @@ test('when the current model is unavailable, the next of the chain writes the su
   expect(events).toContainEqual(expect.objectContaining({ topic: 'fallback', text: told }));
 });
 
-test('stopping /compact leaves the conversation unchanged and delivers messages typed meanwhile', async () => {
+longTest('stopping /compact leaves the conversation unchanged and delivers messages typed meanwhile', async () => {
   const { conversation, command, server, events } = await start((request) =>
     isOrder(request) ? hang() : counted(request, 'word '.repeat(5_000)),
   );
@@ -381,7 +383,7 @@ test('a resumed session sends identical bytes in another mode and after midnight
   expect(JSON.stringify(whole)).toMatch(/Three\..*Four\..*Five\./);
 });
 
-test('a resume does not mention unchanged instructions and repositories', async () => {
+longTest('a resume does not mention unchanged instructions and repositories', async () => {
   const first = await start([says('one')]);
   await first.conversation.agent.prompt('One.');
   await first.close();
@@ -392,7 +394,7 @@ test('a resume does not mention unchanged instructions and repositories', async 
   expect(sent(again.server, 0)).not.toContain('the repository was like this');
 });
 
-test('content that the provider dropped is reported and read again on request', async () => {
+longTest('content that the provider dropped is reported and read again on request', async () => {
   const read = (id: string) => calls(toolUse('Read', { file_path: 'pkg/a.ts' }, id));
   const cleared = { cleared_tool_uses: 1, cleared_input_tokens: 40_000 };
   const { conversation, command, server } = await start([

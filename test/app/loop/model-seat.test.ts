@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type ApiTurn, calls, says, toolUse } from '../../support/api/reply.ts';
 import { type ApiServer, startApiServer } from '../../support/api/server.ts';
 import { type Composed, composed } from '../../support/composed.ts';
+import { longTest } from '../../support/long-test.ts';
 import { runHere } from '../../support/run-here.ts';
 import { createTempProject, type TempProject } from '../../support/temp-project.ts';
 
@@ -137,7 +138,7 @@ test('a compaction after a reply uses the cached prefix of the conversation', as
   expect(summary.messages.map(isMarked)).toEqual([false, false, true, false, true, false, false]);
 });
 
-test('an untrusted repository is not called a folder without one', async () => {
+longTest('an untrusted repository is not called a folder without one', async () => {
   await project.initGit();
   const server = await startApiServer({ turns: [says('ok')] });
   opened.push(server);

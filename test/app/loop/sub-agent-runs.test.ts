@@ -6,6 +6,7 @@ import type { SeenRequest } from '../../support/api/dialect.ts';
 import { type ApiTurn, calls, delayed, says, toolUse } from '../../support/api/reply.ts';
 import { gate, startApiServer } from '../../support/api/server.ts';
 import { composed } from '../../support/composed.ts';
+import { longTest } from '../../support/long-test.ts';
 import { createTempProject, type TempProject } from '../../support/temp-project.ts';
 
 const task = (more: object = {}) =>
@@ -100,33 +101,36 @@ test('Task with resume waits for the sub-agent, and reports an unknown or busy o
   }
 });
 
-test('a sub-agent that must not start must not be resumed, and one without a transcript continues from memory', async () => {
-  await using project = await createTempProject();
-  await using server = await startApiServer({
-    turns: (request) => {
-      if (isAnn(request)) return says(turnOf(request) === 0 ? 'It is 42.' : 'Still 42.');
-      return [calls(task()), says('Ann knows.'), calls(send('ann', 'again')), says('Asked or not.')][turnOf(request)];
-    },
-  });
-  const made = await composed(project, server.url, { persistence: 'memory', frontend: 'print' });
-  try {
-    await made.conversation.agent.prompt('go');
-    expect(await made.command('agents tell ann and now')).toContain('continues in the background');
-    await vi.waitFor(() => expect(endsOf(made.events)).toEqual(['completed']));
-    expect(server.requests().filter(isAnn).at(-1)?.raw).toContain('It is 42.');
-    await made.conversation.control.updatePermissions([
-      { type: 'addRules', rules: ['Task(general-purpose)'], behavior: 'deny', destination: 'session' },
-    ]);
-    await made.conversation.agent.prompt('more');
-    const last = made.events.findLast((event) => event.type === 'tool_end');
-    expect(last).toMatchObject({ tool: 'SendMessage', status: 'failed' });
-    expect(server.requests().filter(isAnn)).toHaveLength(2);
-    expect(await made.command('agents tell nobody hello')).toBe('There is no sub-agent nobody in this session.');
-    expect(await made.command('agents ann')).toContain('> and now\n\nStill 42.');
-  } finally {
-    await made.close();
-  }
-});
+longTest(
+  'a sub-agent that must not start must not be resumed, and one without a transcript continues from memory',
+  async () => {
+    await using project = await createTempProject();
+    await using server = await startApiServer({
+      turns: (request) => {
+        if (isAnn(request)) return says(turnOf(request) === 0 ? 'It is 42.' : 'Still 42.');
+        return [calls(task()), says('Ann knows.'), calls(send('ann', 'again')), says('Asked or not.')][turnOf(request)];
+      },
+    });
+    const made = await composed(project, server.url, { persistence: 'memory', frontend: 'print' });
+    try {
+      await made.conversation.agent.prompt('go');
+      expect(await made.command('agents tell ann and now')).toContain('continues in the background');
+      await vi.waitFor(() => expect(endsOf(made.events)).toEqual(['completed']));
+      expect(server.requests().filter(isAnn).at(-1)?.raw).toContain('It is 42.');
+      await made.conversation.control.updatePermissions([
+        { type: 'addRules', rules: ['Task(general-purpose)'], behavior: 'deny', destination: 'session' },
+      ]);
+      await made.conversation.agent.prompt('more');
+      const last = made.events.findLast((event) => event.type === 'tool_end');
+      expect(last).toMatchObject({ tool: 'SendMessage', status: 'failed' });
+      expect(server.requests().filter(isAnn)).toHaveLength(2);
+      expect(await made.command('agents tell nobody hello')).toBe('There is no sub-agent nobody in this session.');
+      expect(await made.command('agents ann')).toContain('> and now\n\nStill 42.');
+    } finally {
+      await made.close();
+    }
+  },
+);
 
 /** A session in which Ann has said one thing, left in order; her file, and the session's id. */
 async function leftSession(project: TempProject, url: string) {

@@ -126,7 +126,7 @@ longTest('after several refusals in a row the user is asked, and the answer rese
   expect(notices.at(-1)).toMatch(/^Auto mode allowed 4 calls: .*1\.js.* · .*5\.js/);
 });
 
-test('when the budget of the judge is used up, calls are asked about', async () => {
+longTest('when the budget of the judge is used up, calls are asked about', async () => {
   const { judged, asked } = await played({
     commands: ['node 1.js', 'node 2.js'],
     settings: { autoMode: { maxUsd: 0.000001 } },

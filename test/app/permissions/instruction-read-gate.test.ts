@@ -213,7 +213,7 @@ test('imports by instructions in sub-folders are part of the question and of the
   expect(await buildTrustQuestion(project.dir, environment(), 'start')).toBeUndefined();
 });
 
-test('linked instruction files and imports in sub-folders follow the same rules', async () => {
+longTest('linked instruction files and imports in sub-folders follow the same rules', async () => {
   await put(join(project.home, '.ssh/config.md'), 'marker of the key');
   await put(join(project.home, 'notes.md'), 'marker of the notes');
   await trustFolder(project.dir, 'folder', environment());
@@ -229,7 +229,7 @@ test('linked instruction files and imports in sub-folders follow the same rules'
   expect(all).not.toContain('marker of');
 });
 
-test('a note added with # in an untrusted folder is pinned, and reported as read later', async () => {
+longTest('a note added with # in an untrusted folder is pinned, and reported as read later', async () => {
   await using api = await startApiServer({ turns: twoReplies });
   const made = await createConversation(
     runOptions({ cwd: project.dir }),
@@ -247,7 +247,7 @@ test('a note added with # in an untrusted folder is pinned, and reported as read
   expect([raw.join().includes('My own words.'), raw.join().includes('marker of theirs')]).toEqual([true, false]);
 });
 
-test.each(['there', 'not there'])(
+test.each(someOf(['there', 'not there']))(
   'a note added with # is not written through a link that leaves the project, %s',
   async (state) => {
     await using api = await startApiServer({ turns: twoReplies });

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { type ApiTurn, calls, hang, says, toolUse } from '../../support/api/reply.ts';
 import { type ApiServer, startApiServer } from '../../support/api/server.ts';
 import { type Composed, composed } from '../../support/composed.ts';
+import { longTest } from '../../support/long-test.ts';
 import { createTempProject, type TempProject } from '../../support/temp-project.ts';
 
 let project: TempProject;
@@ -63,7 +64,7 @@ test('a resumed session reports once which background work ended with the previo
   expect(third.conversation.info().warnings).not.toContain(words);
 });
 
-test('background work is also reported when a reply was still being written', async () => {
+longTest('background work is also reported when a reply was still being written', async () => {
   const first = await open([
     calls(toolUse('Bash', { command: 'sleep 300', run_in_background: true })),
     says('It runs.'),

@@ -90,7 +90,7 @@ test('a rewind restores the conversation, the files or both, and later messages 
   expect(await replayAll(project)).toMatchObject({ different: [] });
 });
 
-test('a rewind is work of its own: prompts wait for it, and an abort stops it between files', async () => {
+longTest('a rewind is work of its own: prompts wait for it, and an abort stops it between files', async () => {
   const conversation = await open({ turns: [write('one'), says('done'), says('later')] });
   const { agent } = conversation;
   await agent.prompt('make it');
@@ -141,7 +141,7 @@ test('a command run by the user is undone separately', async () => {
   expect(await project.read('a.txt')).toBe('alpha\n');
 });
 
-test('removed messages are no rewind target and unknown after a resume', async () => {
+longTest('removed messages are no rewind target and unknown after a resume', async () => {
   const conversation = await open({ turns: [says('one'), status(401), says('two')] });
   const { agent } = conversation;
   for (const words of ['first', 'wrng']) await agent.prompt(words);
@@ -353,7 +353,7 @@ test.each<[string, Damage, RegExp]>(
   expect(server.requests()[0]?.violation).toBeUndefined();
 });
 
-test('an unwritable session store is reported once, and work continues', async () => {
+longTest('an unwritable session store is reported once, and work continues', async () => {
   const file = await project.write('not-a-folder', '');
   const conversation = await open({ turns: [write('x'), says('done')] }, {}, { OURO_HOME: join(file, 'home') });
   const told: string[] = [];
@@ -366,7 +366,7 @@ test('an unwritable session store is reported once, and work continues', async (
   expect(await project.read('new.txt')).toBe('x');
 });
 
-test('a refused open releases its lock: the session can be opened by the next', async () => {
+longTest('a refused open releases its lock: the session can be opened by the next', async () => {
   const first = await open({ turns: () => says('ok') });
   await first.agent.prompt('one');
   await first.close('test');

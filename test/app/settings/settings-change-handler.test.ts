@@ -473,6 +473,6 @@ test('each key that takes effect at once has a case here', () => {
   expect([...Object.keys(CASES), ...NEEDS_NO_CASE].toSorted()).toEqual(now.toSorted());
 });
 
-test.concurrent.each(someOf(Object.entries(CASES), 3))('an edit of %s takes effect with the next prompt', (_, act) =>
+test.concurrent.each(someOf(Object.entries(CASES), 2))('an edit of %s takes effect with the next prompt', (_, act) =>
   talking(act),
 );

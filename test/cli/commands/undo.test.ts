@@ -5,8 +5,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { calls, says, toolUse } from '../../support/api/reply.ts';
 import { startApiServer } from '../../support/api/server.ts';
 import { bareEnvironment } from '../../support/environment.ts';
+import { longTest } from '../../support/long-test.ts';
 import { runHere } from '../../support/run-here.ts';
 import { LAUNCHER } from '../../support/run-ouro.ts';
+import { isWholeRun, someOf } from '../../support/runs.ts';
 import { storedFile } from '../../support/stored-sessions.ts';
 import { createTempProject, type TempProject } from '../../support/temp-project.ts';
 
@@ -107,7 +109,7 @@ const cases: readonly (readonly [readonly string[], object, number])[] = [
   [['--', '--list'], NOTHING, 1],
 ];
 
-test.each(cases)('ouro undo %j', async (words, expected, code) => {
+test.each(someOf(cases, 10))('ouro undo %j', async (words, expected, code) => {
   const names: Record<string, string> = { ID: id, ID8: id.slice(0, 8), FIRST: firstPrompt };
   const end = await undo(...words.map((word) => (names[word] ?? word).replace('DIR', project.dir)));
   expect({ code: end.code, files: await files() }).toEqual({ code, files: expected });
@@ -128,7 +130,7 @@ const RETRY = 'Run the same command again';
 const hasProgram = (...argv: readonly string[]) => spawnSync(argv[0] ?? '', argv.slice(1)).status === 0;
 /** Only root may do this, on few file systems. */
 const canLock = hasProgram('sh', '-c', 'f=$(mktemp) && chattr +i "$f" && chattr -i "$f"');
-const canMount = hasProgram('unshare', '-rm', 'sh', '-c', 'mount -t tmpfs x /mnt');
+const canMount = isWholeRun && hasProgram('unshare', '-rm', 'sh', '-c', 'mount -t tmpfs x /mnt');
 
 /** Runs `ouro undo` as a process inside a shell command that ends in `"$@"`. */
 function undoInShell(command: string, ...argv: readonly string[]) {
@@ -169,7 +171,7 @@ describe('an undo that fails half-way can be repeated, and says so', () => {
     expect(await files()).toEqual(ALL);
   });
 
-  test.runIf(canLock)('where the system refuses a removal', async () => {
+  test.runIf(canLock && isWholeRun)('where the system refuses a removal', async () => {
     const file = join(project.dir, 'src/b.txt');
     spawnSync('chattr', ['+i', file]);
     const first = await undo('--to', firstPrompt);
@@ -179,7 +181,7 @@ describe('an undo that fails half-way can be repeated, and says so', () => {
     expect([await files(), (await readdir(project.dir)).includes('src')]).toEqual([ALL, false]);
   });
 
-  test.runIf(canLock)('where a redo is refused', async () => {
+  test.runIf(canLock && isWholeRun)('where a redo is refused', async () => {
     await undo();
     const file = join(project.dir, 'a.txt');
     spawnSync('chattr', ['+i', file]);
@@ -190,7 +192,7 @@ describe('an undo that fails half-way can be repeated, and says so', () => {
     expect(await files()).toEqual(NOTHING);
   });
 
-  test('where the file size is limited and nothing can be recorded', async () => {
+  longTest('where the file size is limited and nothing can be recorded', async () => {
     expect(undoInShell('ulimit -f 4; exec "$@"')).toMatchObject({ code: 1 });
     expect((await files()).big).toBe('small');
     expect((await undo()).code).toBe(0);

@@ -6,6 +6,7 @@ import type { Terminal } from '../../../src/contracts/terminal-reason.ts';
 import { query } from '../../../src/engine/query.ts';
 import { createQueryState } from '../../../src/engine/query-state.ts';
 import { buildModelRequest } from '../../../src/engine/request/build-model-request.ts';
+import { longTest } from '../../support/long-test.ts';
 import { findInvariantViolations } from '../../support/loop/invariants.ts';
 import {
   buildHistory,
@@ -408,7 +409,7 @@ test('ESC while thousands of calls wait has few of them to answer; the rest of t
   expect(results?.role === 'user' && results.blocks).toHaveLength(blocks + 1);
 });
 
-test('thousands of calls are all run, in order, although only some wait at a time', async () => {
+longTest('thousands of calls are all run, in order, although only some wait at a time', async () => {
   const ids = Array.from({ length: 3_000 }, (_, index) => `toolu_${index}`);
   const deps = scripted([calls(...ids.map((id) => ({ name: 'Echo', input: {}, id })))]);
   const events: AgentEvent[] = [];

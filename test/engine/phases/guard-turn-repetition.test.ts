@@ -227,7 +227,7 @@ const LOOPS: readonly (readonly [
   ],
 ];
 
-test.each(someOf(LOOPS, 8))(
+test.each(someOf(LOOPS, 4))(
   'a run that repeats %s is reminded, then ended with its own reason',
   async (_, steps, outcome, most) => {
     const { result, reasons, requests, reminders } = await repeat(steps, outcome, {}, MANY_REPLIES);
@@ -308,7 +308,7 @@ const WORK: readonly (readonly [string, (index: number) => Step, (input: JsonObj
     ['changes that go on', (index) => ({ input: { index } }), (_, index) => diff(`${index}`, `${index + 1}`)],
   ];
 
-test.each(someOf(WORK, 5))('%s is no repetition', async (_, steps, outcome) => {
+test.each(someOf(WORK, 3))('%s is no repetition', async (_, steps, outcome) => {
   const { reasons, requests } = await repeat(steps, outcome);
   expect(requests).toBe(MAX_REPLIES + 1);
   expect(reasons).not.toContain('loop_reminder');

@@ -1,8 +1,9 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { query } from '../../../src/engine/query.ts';
+import { longTest } from '../../support/long-test.ts';
 import { calls, scripted, userSays } from '../../support/loop/scripted.ts';
 
-test('timers run while thousands of calls arrive at once', async () => {
+longTest('timers run while thousands of calls arrive at once', async () => {
   const deps = scripted([calls(...Array.from({ length: 10_000 }, () => 'unknown'))]);
   let received = 0;
   let receivedAtTimer: number | undefined;

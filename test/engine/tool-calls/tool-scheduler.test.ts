@@ -4,6 +4,7 @@ import { isJsonObject, type JsonObject } from '../../../src/contracts/json.ts';
 import { ToolFailure } from '../../../src/contracts/tool.ts';
 import { query } from '../../../src/engine/query.ts';
 import { createToolScheduler } from '../../../src/engine/tool-calls/tool-scheduler.ts';
+import { longTest } from '../../support/long-test.ts';
 import { drain } from '../../support/loop/drain.ts';
 import { buildHistory, calls, echoTool, type Overrides, scripted, userSays } from '../../support/loop/scripted.ts';
 
@@ -208,37 +209,41 @@ test('calls wait for the end of the reply if configured', async () => {
   expect(before.filter((kind) => kind === 'block_end')).toHaveLength(2);
 });
 
-test('20,000 calls that fail at once behind a slow one leave the event loop free, and each has its result', async () => {
-  let release: () => void = () => undefined;
-  const slow = echoTool({
-    safe: 'alone',
-    call: () =>
-      new Promise((resolve) => {
-        release = () => resolve({ content: 'slow' });
-      }),
-  });
-  const deps = { ...scripted([], { tools: () => [slow] }), now: () => performance.now() };
-  const ended: string[] = [];
-  const scheduler = createToolScheduler(
-    deps,
-    (event) => event.type === 'tool_end' && ended.push(event.callId),
-    new AbortController().signal,
-  );
-  const ids = ['slow', ...Array.from({ length: 20_000 }, (_, at) => `call-${at}`)];
-  for (const id of ids) scheduler.add({ type: 'tool_use', id, name: id === 'slow' ? 'Echo' : 'none', input: {} }, 'm');
-  await nextTick();
-  release();
-  let ticks = 0;
-  let isSettled = false;
-  const settled = scheduler.whenSettled().then(() => {
-    isSettled = true;
-  });
-  while (!isSettled) {
-    ticks += 1;
+longTest(
+  '20,000 calls that fail at once behind a slow one leave the event loop free, and each has its result',
+  async () => {
+    let release: () => void = () => undefined;
+    const slow = echoTool({
+      safe: 'alone',
+      call: () =>
+        new Promise((resolve) => {
+          release = () => resolve({ content: 'slow' });
+        }),
+    });
+    const deps = { ...scripted([], { tools: () => [slow] }), now: () => performance.now() };
+    const ended: string[] = [];
+    const scheduler = createToolScheduler(
+      deps,
+      (event) => event.type === 'tool_end' && ended.push(event.callId),
+      new AbortController().signal,
+    );
+    const ids = ['slow', ...Array.from({ length: 20_000 }, (_, at) => `call-${at}`)];
+    for (const id of ids)
+      scheduler.add({ type: 'tool_use', id, name: id === 'slow' ? 'Echo' : 'none', input: {} }, 'm');
     await nextTick();
-  }
-  await settled;
-  expect(ticks).toBeGreaterThan(2);
-  expect(ended).toEqual(ids);
-  expect(scheduler.listCompleted().map(({ result }) => result.tool_use_id)).toEqual(ids);
-});
+    release();
+    let ticks = 0;
+    let isSettled = false;
+    const settled = scheduler.whenSettled().then(() => {
+      isSettled = true;
+    });
+    while (!isSettled) {
+      ticks += 1;
+      await nextTick();
+    }
+    await settled;
+    expect(ticks).toBeGreaterThan(2);
+    expect(ended).toEqual(ids);
+    expect(scheduler.listCompleted().map(({ result }) => result.tool_use_id)).toEqual(ids);
+  },
+);

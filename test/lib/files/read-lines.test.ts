@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readLinesInRange } from '../../../src/lib/files/read-lines.ts';
+import { longTest } from '../../support/long-test.ts';
 
 async function linesOf(text: string): Promise<readonly string[]> {
   const dir = await mkdtemp(join(tmpdir(), 'ouro-jsonl-'));
@@ -16,7 +17,7 @@ async function linesOf(text: string): Promise<readonly string[]> {
   return lines;
 }
 
-test('pages of NUL bytes are replaced by one, wherever they are', async () => {
+longTest('pages of NUL bytes are replaced by one, wherever they are', async () => {
   const nuls = '\0'.repeat(9_000_000);
   expect(await linesOf(`one\n${nuls}two\nthr${nuls}ee\n\0\n${nuls}`)).toEqual(['one', '\0two', 'thr\0ee', '\0', '\0']);
 });

@@ -1,5 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { computeDiffHunks } from '../../../src/lib/text/diff.ts';
+import { longTest } from '../../support/long-test.ts';
 
 const numbered = (count: number, word: string) => Array.from({ length: count }, (_, at) => `${word} ${at}\n`);
 
@@ -21,7 +22,7 @@ test('a diff is the same on a busy machine', () => {
   expect(whileBusy).toEqual(atRest);
 });
 
-test('where hardly a line is equal, everything was replaced', () => {
+longTest('where hardly a line is equal, everything was replaced', () => {
   const [before, after] = [numbered(1000, 'old'), numbered(1000, 'new')];
   const hunks = computeDiffHunks(before.join(''), after.join(''));
   expect(hunks.map(({ oldLines, newLines, lines }) => [oldLines, newLines, lines.length])).toEqual([

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parseGitConfig } from '../../../src/lib/text/git-config.ts';
+import { longTest } from '../../support/long-test.ts';
 import { runs } from '../../support/runs.ts';
 
 const file = join(mkdtempSync(join(tmpdir(), 'ouro-git-config-')), 'config');
@@ -133,7 +134,7 @@ test('invalid UTF-8 hides nothing', () => {
   expect(config.ok && config.entries.map(({ name }) => name)).toEqual(['k', 'b']);
 });
 
-test.each(['[a]k=v\n'.repeat(35_000), `[a]k=${'"x" '.repeat(60_000)}`, `[a "${'\\a'.repeat(120_000)}"]k`])(
+longTest.each(['[a]k=v\n'.repeat(35_000), `[a]k=${'"x" '.repeat(60_000)}`, `[a "${'\\a'.repeat(120_000)}"]k`])(
   'a long file is read to its end',
   (text) => {
     expect(parseGitConfig(text).ok).toBe(true);

@@ -79,7 +79,7 @@ test('an answer with a wrong state is ignored', async () => {
   expect(statuses[0]).toBe(404);
 });
 
-test('concurrent renewals, in one process or several, request and store one token', async () => {
+longTest('concurrent renewals, in one process or several, request and store one token', async () => {
   await using server = await startOAuthServer();
   await using project = await createTempProject();
   const { ouroHome } = project;

@@ -4,6 +4,7 @@ import type { Message } from '../../../src/contracts/message.ts';
 import { LOST_TOOL_RESULT } from '../../../src/session/records/conversation-state.ts';
 import { parseSessionRecords } from '../../../src/session/records/parse-session-records.ts';
 import { rebuildSession } from '../../../src/session/records/rebuild-session.ts';
+import { longTest } from '../../support/long-test.ts';
 import { isWholeRun, runs } from '../../support/runs.ts';
 import { type Exchange, exchanges, memoryDisk, openTest, plain, tellConversation } from '../conversation-events.ts';
 
@@ -235,7 +236,7 @@ test('any number of orphaned results costs no time', () => {
   expect(rebuildSession(orphans).messages).toEqual([]);
 });
 
-test('any number of calls without result and removed messages costs no time', () => {
+longTest('any number of calls without result and removed messages costs no time', () => {
   const many = isWholeRun ? 20_000 : 4_000;
   const head = { v: 1, parentUuid: null, sessionId: 's', timestamp: '', cwd: '/', version: '0' };
   const calls = Array.from({ length: many }, (_, at) => ({

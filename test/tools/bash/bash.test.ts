@@ -13,6 +13,7 @@ import { createKillShellTool } from '../../../src/tools/bash/kill-shell.ts';
 import type { ChildProcessFacts } from '../../../src/tools/bash/run-shell.ts';
 import { createShellRegistry } from '../../../src/tools/bash/shell-registry.ts';
 import { longTest } from '../../support/long-test.ts';
+import { someOf } from '../../support/runs.ts';
 
 let root: string;
 let bench: ReturnType<typeof workbench>;
@@ -155,23 +156,22 @@ longTest('a command over its time limit is ended with its process tree, also if 
   expect(bench.ledger.size).toBe(0);
 });
 
-test.each([
-  ['a question', "printf 'Overwrite it? [y/N] '", 'Overwrite it? [y/N]'],
-  ['a password', "printf 'Password for ann: '", 'Password for ann:'],
-  ['a key', 'echo "Press any key to continue..."', 'Press any key to continue...'],
-])(
-  'a command that is silent after %s is reported as waiting for input, and continues',
-  async (_what, print, prompt) => {
-    // A second lasts a millisecond.
-    bench = workbench(() => performance.now() * 1000);
-    const fifo = join(root, 'fifo');
-    const { content, isError } = await bench.bash(`mkfifo ${fifo}; ${print}; exec 4<>${fifo}; read -r -u 4 x`);
-    expect(content).toContain(`It printed "${prompt}" and nothing since`);
-    expect(content).toContain('in the background as shell_1');
-    expect(isError).toBe(true);
-    await bench.shells.stopAll();
-  },
-);
+test.each(
+  someOf([
+    ['a question', "printf 'Overwrite it? [y/N] '", 'Overwrite it? [y/N]'],
+    ['a password', "printf 'Password for ann: '", 'Password for ann:'],
+    ['a key', 'echo "Press any key to continue..."', 'Press any key to continue...'],
+  ]),
+)('a command that is silent after %s is reported as waiting for input, and continues', async (_what, print, prompt) => {
+  // A second lasts a millisecond.
+  bench = workbench(() => performance.now() * 1000);
+  const fifo = join(root, 'fifo');
+  const { content, isError } = await bench.bash(`mkfifo ${fifo}; ${print}; exec 4<>${fifo}; read -r -u 4 x`);
+  expect(content).toContain(`It printed "${prompt}" and nothing since`);
+  expect(content).toContain('in the background as shell_1');
+  expect(isError).toBe(true);
+  await bench.shells.stopAll();
+});
 
 test('a stopped command that ignores SIGTERM is killed at once on request; others continue', async () => {
   const controller = new AbortController();
@@ -210,7 +210,7 @@ test('a command that leaves processes returns at once and lists them', async () 
   expect(await listMarkedProcesses(bench.markers[0] ?? '')).toEqual([]);
 });
 
-test('a process that left its group and closed its pipe is listed too, and ends with the session', async () => {
+longTest('a process that left its group and closed its pipe is listed too, and ends with the session', async () => {
   const outcome = await bench.bash('setsid sleep 300 >/dev/null 2>&1 & sleep 300 >/dev/null 2>&1 & echo left');
   expect(outcome.content).toContain('listed as shell_1');
   expect(bench.shells.list()).toMatchObject([{ id: 'shell_1', exit: undefined }]);
@@ -220,7 +220,7 @@ test('a process that left its group and closed its pipe is listed too, and ends 
   expect(bench.ledger.size).toBe(0);
 });
 
-test('processes of another call with the same provider id are not touched', async () => {
+longTest('processes of another call with the same provider id are not touched', async () => {
   const controller = new AbortController();
   const stopped = bench.bash('echo up; sleep 300', {}, controller.signal, 'toolu_1');
   await untilOutput('up');
@@ -232,7 +232,7 @@ test('processes of another call with the same provider id are not touched', asyn
   expect((await other).content).toBe('survived');
 });
 
-test('a child with a cleared environment and its own group ends with its parent', async () => {
+longTest('a child with a cleared environment and its own group ends with its parent', async () => {
   const controller = new AbortController();
   const pidFile = join(root, 'pid');
   const running = bench.bash(
@@ -257,12 +257,12 @@ test('a daemon with a cleared environment, no parent and another name is listed,
   expect(await listMarkedProcesses(bench.markers[0] ?? '')).toEqual([]);
 });
 
-test('a child that ends by itself a moment later is not listed', async () => {
+longTest('a child that ends by itself a moment later is not listed', async () => {
   expect((await bench.bash('(sleep 0.05 >/dev/null 2>&1 &); echo done')).content).toBe('done');
   expect(bench.shells.list()).toEqual([]);
 });
 
-test('a folder that disappeared between two commands is reported, and the next one works', async () => {
+longTest('a folder that disappeared between two commands is reported, and the next one works', async () => {
   await bench.bash('cd sub');
   await rm(join(root, 'sub'), { recursive: true });
   const outcome = await bench.bash('pwd');

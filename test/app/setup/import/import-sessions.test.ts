@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { says } from '../../../support/api/reply.ts';
 import { startApiServer } from '../../../support/api/server.ts';
 import { runHere } from '../../../support/run-here.ts';
+import { someOf } from '../../../support/runs.ts';
 import { createTempProject, type TempProject } from '../../../support/temp-project.ts';
 
 const lines = (...records: readonly object[]) => records.map((record) => `${JSON.stringify(record)}\n`).join('');
@@ -363,35 +364,42 @@ const FORMATS: readonly Format[] = [
   },
 ];
 
-test.each(FORMATS)('a session of $assistant ("$title") is listed, imported and continued', async (format) => {
-  const { assistant, title, lost, sent = [], notSent = [], write } = format;
-  await using project = await createTempProject({ 'parser.ts': 'const x = 1;\n' });
-  await using server = await startApiServer({ turns: () => says('As I said.') });
-  await write(project);
+test.each(someOf(FORMATS, 2))(
+  'a session of $assistant ("$title") is listed, imported and continued',
+  async (format) => {
+    const { assistant, title, lost, sent = [], notSent = [], write } = format;
+    await using project = await createTempProject({ 'parser.ts': 'const x = 1;\n' });
+    await using server = await startApiServer({ turns: () => says('As I said.') });
+    await write(project);
 
-  const listed = await runHere(project, ['import', 'sessions']);
-  const losses = lost.map((line) => `    not imported: ${line}\n`).join('');
-  expect(listed).toMatchObject({ code: 0, stderr: '' });
-  expect(listed.stdout).toMatch(`${assistant}: session "${title}" of 2026-10-05, `);
-  expect(listed.stdout).toContain(`${losses}Nothing was changed. "ouro import sessions --yes" imports it.\n`);
-  expect((await runHere(project, ['sessions', 'list'])).stdout).toContain('No sessions in this folder.');
+    const listed = await runHere(project, ['import', 'sessions']);
+    const losses = lost.map((line) => `    not imported: ${line}\n`).join('');
+    expect(listed).toMatchObject({ code: 0, stderr: '' });
+    expect(listed.stdout).toMatch(`${assistant}: session "${title}" of 2026-10-05, `);
+    expect(listed.stdout).toContain(`${losses}Nothing was changed. "ouro import sessions --yes" imports it.\n`);
+    expect((await runHere(project, ['sessions', 'list'])).stdout).toContain('No sessions in this folder.');
 
-  const taken = await runHere(project, ['import', 'sessions', '--yes']);
-  expect(taken).toMatchObject({ code: 0, stderr: '' });
-  const [, id = ''] = /^session ".*": ouro --resume (\w{8})$/m.exec(taken.stdout) ?? [];
-  const resumed = await runHere(project, ['-p', 'What did you find?', '--resume', id], server.url);
-  expect(resumed).toMatchObject({ code: 0, stdout: 'As I said.\n', stderr: '' });
-  const [request] = server.requests();
-  expect(server.requests().flatMap(({ violation }) => violation ?? [])).toEqual([]);
-  const words = ['Why does the parser fail?', 'const x = 1;', 'A bracket is missing.', 'What did you find?', ...sent];
-  expect(words.filter((word) => !request?.raw.includes(JSON.stringify(word).slice(1, -1)))).toEqual([]);
-  expect(notSent.filter((word) => request?.raw.includes(word))).toEqual([]);
-  expect(request?.raw).toMatch(/"type":"tool_use"[\s\S]*"type":"tool_result"/);
+    const taken = await runHere(project, ['import', 'sessions', '--yes']);
+    expect(taken).toMatchObject({ code: 0, stderr: '' });
+    const [, id = ''] = /^session ".*": ouro --resume (\w{8})$/m.exec(taken.stdout) ?? [];
+    const resumed = await runHere(project, ['-p', 'What did you find?', '--resume', id], server.url);
+    expect(resumed).toMatchObject({ code: 0, stdout: 'As I said.\n', stderr: '' });
+    const [request] = server.requests();
+    expect(server.requests().flatMap(({ violation }) => violation ?? [])).toEqual([]);
+    const words = ['Why does the parser fail?', 'const x = 1;', 'A bracket is missing.', 'What did you find?', ...sent];
+    expect(words.filter((word) => !request?.raw.includes(JSON.stringify(word).slice(1, -1)))).toEqual([]);
+    expect(notSent.filter((word) => request?.raw.includes(word))).toEqual([]);
+    expect(request?.raw).toMatch(/"type":"tool_use"[\s\S]*"type":"tool_result"/);
 
-  // A second import finds it here, even after it was continued.
-  const again = await runHere(project, ['import', 'sessions', '--yes']);
-  expect(again).toMatchObject({ code: 0, stdout: '', stderr: 'not imported: sessions that were imported before: 1\n' });
-});
+    // A second import finds it here, even after it was continued.
+    const again = await runHere(project, ['import', 'sessions', '--yes']);
+    expect(again).toMatchObject({
+      code: 0,
+      stdout: '',
+      stderr: 'not imported: sessions that were imported before: 1\n',
+    });
+  },
+);
 
 test('only sessions of the project are listed, unless all are asked for, and none without being asked', async () => {
   await using project = await createTempProject();

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { says } from '../../../support/api/reply.ts';
 import { type ApiServer, startApiServer } from '../../../support/api/server.ts';
 import { composed } from '../../../support/composed.ts';
+import { longTest } from '../../../support/long-test.ts';
 import { runHere } from '../../../support/run-here.ts';
 import { createTempProject, type TempProject } from '../../../support/temp-project.ts';
 
@@ -167,7 +168,7 @@ test('the first session in a project names what is not read, once, and /import l
   await second.close();
 });
 
-test('settings of other assistants of which nothing can be taken are not named', async () => {
+longTest('settings of other assistants of which nothing can be taken are not named', async () => {
   await using other = await createTempProject();
   await other.write('../home/.codex/config.toml', 'model = "gpt-5"\n');
   await other.write('../home/.gemini/settings.json', '{"ui":{"theme":"Dark"}}');
@@ -182,7 +183,7 @@ test('settings of other assistants of which nothing can be taken are not named',
   await next.close();
 });
 
-test('a broken file is named and nothing else is lost by it', async () => {
+longTest('a broken file is named and nothing else is lost by it', async () => {
   await project.write('.vscode/mcp.json', '7');
   await project.write('.gemini/commands/fix.toml', 'prompt = ');
   const { code, stdout } = await runHere(project, ['import']);
@@ -192,17 +193,20 @@ test('a broken file is named and nothing else is lost by it', async () => {
   expect(stdout).toContain('command /tidy');
 });
 
-test('files that other assistants name in their settings, commands in folders and servers of extensions are found', async () => {
-  await project.write('docs/guide.md', 'Guide.');
-  await project.write('NOTES.md', 'Notes.');
-  await project.write('opencode.jsonc', '{ "instructions": ["./docs/*.md", "../out.md", "https://x/y.md"] }');
-  await project.write('.gemini/settings.json', '{ "context": { "fileName": ["AGENTS.md", "NOTES.md"] } }');
-  await project.write('.gemini/commands/git/ship.toml', 'prompt = "Ship it"');
-  const server = { mcpServers: { ext: { command: 'node', args: [`\${extensionPath}\${/}s.js`] } } };
-  await project.write('../home/.gemini/extensions/e/gemini-extension.json', JSON.stringify(server));
-  const { stdout } = await runHere(project, ['import', '--yes']);
-  expect(stdout).toContain('command /git:ship (.claude/commands/git/ship.md)');
-  expect(stdout).toContain(`Added ext (node ${project.home}/.gemini/extensions/e/s.js)`);
-  const { instructionFiles } = JSON.parse(await project.read('.claude/settings.local.json'));
-  expect(instructionFiles.slice(-2)).toEqual(['docs/*.md', 'NOTES.md']);
-});
+longTest(
+  'files that other assistants name in their settings, commands in folders and servers of extensions are found',
+  async () => {
+    await project.write('docs/guide.md', 'Guide.');
+    await project.write('NOTES.md', 'Notes.');
+    await project.write('opencode.jsonc', '{ "instructions": ["./docs/*.md", "../out.md", "https://x/y.md"] }');
+    await project.write('.gemini/settings.json', '{ "context": { "fileName": ["AGENTS.md", "NOTES.md"] } }');
+    await project.write('.gemini/commands/git/ship.toml', 'prompt = "Ship it"');
+    const server = { mcpServers: { ext: { command: 'node', args: [`\${extensionPath}\${/}s.js`] } } };
+    await project.write('../home/.gemini/extensions/e/gemini-extension.json', JSON.stringify(server));
+    const { stdout } = await runHere(project, ['import', '--yes']);
+    expect(stdout).toContain('command /git:ship (.claude/commands/git/ship.md)');
+    expect(stdout).toContain(`Added ext (node ${project.home}/.gemini/extensions/e/s.js)`);
+    const { instructionFiles } = JSON.parse(await project.read('.claude/settings.local.json'));
+    expect(instructionFiles.slice(-2)).toEqual(['docs/*.md', 'NOTES.md']);
+  },
+);

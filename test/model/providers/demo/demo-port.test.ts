@@ -8,6 +8,7 @@ import type { ModelRequest, RequestMessage } from '../../../../src/contracts/mod
 import { createDemoPort } from '../../../../src/model/providers/demo/demo-port.ts';
 import { writeSampleProject } from '../../../../src/model/providers/demo/sample-project.ts';
 import { SAMPLE_PROJECT_FIX } from '../../../../src/model/providers/demo/sample-project-files.ts';
+import { longTest } from '../../../support/long-test.ts';
 import { drain, REQUEST } from '../../support.ts';
 
 const TOOLS = [{ name: 'Read', description: '', input_schema: {} }];
@@ -93,7 +94,7 @@ describe('the demo on its sample project', () => {
     });
   }
 
-  test('the tests fail, pass after one edit, and a receipt is written', async () => {
+  longTest('the tests fail, pass after one edit, and a receipt is written', async () => {
     const { tools, last } = await play(perform, dir);
     expect(tools).toEqual(['Grep', 'Read', 'Bash', 'Edit', 'Bash', 'Bash']);
     expect(outputs.map((output) => output.is_error === true)).toEqual([true, false, false]);
