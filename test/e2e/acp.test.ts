@@ -211,7 +211,7 @@ test('cancel withdraws an open permission request, and nothing runs', async () =
   expect(await zed.quit()).toBe(0);
 });
 
-test('cancel aborts the request, and the prompt ends as cancelled', async () => {
+longTest('cancel aborts the request, and the prompt ends as cancelled', async () => {
   const { closed, open } = gate();
   server = await startApiServer({
     turns: [says('never', { faults: [{ at: 3, do: 'wait', until: closed, pings: 'pings' }] })],
@@ -227,7 +227,7 @@ test('cancel aborts the request, and the prompt ends as cancelled', async () => 
   await zed.quit();
 });
 
-test('instructions of an untrusted folder do not reach the model, those of a trusted one do', async () => {
+longTest('instructions of an untrusted folder do not reach the model, those of a trusted one do', async () => {
   await project.write('CLAUDE.md', 'Speak of herons.');
   server = await startApiServer({ turns: () => says('Hi.') });
   const zed = await editor(() => '');

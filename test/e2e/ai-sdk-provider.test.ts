@@ -1,12 +1,13 @@
 import { createClaudeCode } from 'ai-sdk-provider-claude-code';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { says } from '../support/api/reply.ts';
 import { startApiServer } from '../support/api/server.ts';
 import { bareEnvironment } from '../support/environment.ts';
+import { longTest } from '../support/long-test.ts';
 import { LAUNCHER } from '../support/run-ouro.ts';
 import { createTempProject } from '../support/temp-project.ts';
 
-test('the provider of the AI SDK drives ouro unchanged', async () => {
+longTest('the provider of the AI SDK drives ouro unchanged', async () => {
   await using project = await createTempProject();
   const server = await startApiServer({ turns: [says('Hello from a model.')] });
   const provider = createClaudeCode({

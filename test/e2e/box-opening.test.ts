@@ -78,7 +78,7 @@ describe.skipIf(NO_SANDBOX !== undefined)(
       expect(told[0]).toContain('can request the path with sandbox_write');
     });
 
-    test.each(
+    longTest.each(
       someOf([
         [
           'here for any command',
@@ -100,7 +100,7 @@ describe.skipIf(NO_SANDBOX !== undefined)(
       expect(questions).toEqual(expected);
     });
 
-    test('only the approved path is opened: one that now leads elsewhere is not', async () => {
+    longTest('only the approved path is opened: one that now leads elsewhere is not', async () => {
       await using project = await createTempProject({ 'out/a': '' });
       await mkdir(join(project.home, '.ssh'));
       await mkdir(join(project.home, '.cache'));

@@ -51,30 +51,33 @@ async function again(...flags: readonly string[]) {
 /** What was sent last, without the marks of the cache. */
 const lastSent = () => JSON.stringify(server.requests().at(-1)?.body.messages);
 
-test('ESC keeps the partial answer on screen, in the transcript, in the next request and after a resume', async () => {
-  await using terminal = await open([stays(), says('Two.')]);
-  terminal.type('how many?');
-  terminal.press('enter');
-  await terminal.waitForText(/is forty/);
-  terminal.press('esc');
-  await terminal.waitForText(/Stopped/);
-  expect(
-    terminal
-      .logicalLines()
-      .join('\n')
-      .match(/is forty/g),
-  ).toHaveLength(1);
-  terminal.press('ctrl+o');
-  await terminal.waitForText(/the reply was cut off here/);
-  terminal.press('esc');
-  await using resumed = await again('--continue');
-  await resumed.waitForText(/Stopped\. .*press enter to continue/);
-  terminal.press('enter');
-  await terminal.waitForText(/Two\./);
-  expect(lastSent()).toMatch(/forty[\s\S]*\[Request interrupted by user\]/);
-  expect(server.requests().map(({ violation }) => violation)).toEqual([undefined, undefined]);
-  expect(await replayAll(project)).toMatchObject({ different: [] });
-});
+longTest(
+  'ESC keeps the partial answer on screen, in the transcript, in the next request and after a resume',
+  async () => {
+    await using terminal = await open([stays(), says('Two.')]);
+    terminal.type('how many?');
+    terminal.press('enter');
+    await terminal.waitForText(/is forty/);
+    terminal.press('esc');
+    await terminal.waitForText(/Stopped/);
+    expect(
+      terminal
+        .logicalLines()
+        .join('\n')
+        .match(/is forty/g),
+    ).toHaveLength(1);
+    terminal.press('ctrl+o');
+    await terminal.waitForText(/the reply was cut off here/);
+    terminal.press('esc');
+    await using resumed = await again('--continue');
+    await resumed.waitForText(/Stopped\. .*press enter to continue/);
+    terminal.press('enter');
+    await terminal.waitForText(/Two\./);
+    expect(lastSent()).toMatch(/forty[\s\S]*\[Request interrupted by user\]/);
+    expect(server.requests().map(({ violation }) => violation)).toEqual([undefined, undefined]);
+    expect(await replayAll(project)).toMatchObject({ different: [] });
+  },
+);
 
 longTest('a host that interrupts receives the partial answer, marked as cut off', async () => {
   server = await startApiServer({ turns: [stays(thinking('hm'))] });

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text as readAll } from 'node:stream/consumers';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect } from 'vitest';
 import { calls, says, toolUse } from '../support/api/reply.ts';
 import { type ApiServer, startApiServer } from '../support/api/server.ts';
 import { bareEnvironment, terminalEnvironment } from '../support/environment.ts';
@@ -44,7 +44,7 @@ function print(args: readonly string[], stdin: string) {
   return Promise.all([readAll(child.stdout), readAll(child.stderr), once(child, 'close')]);
 }
 
-test('notices during startup are on stderr of a print run', async () => {
+longTest('notices during startup are on stderr of a print run', async () => {
   const [stdout, stderr] = await print(['-c', '-p', 'and now?'], '');
   expect([stdout, stderr]).toEqual(['Seen.\n', expect.stringMatching(SAID)]);
 });

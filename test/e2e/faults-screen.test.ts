@@ -54,7 +54,7 @@ longTest.concurrent('ESC ends the countdown, and the next prompt is sent', async
   expect(ouro.api.requests()).toHaveLength(2);
 });
 
-test.concurrent.each(
+longTest.concurrent.each(
   someOf<[string, (at: number) => StreamFault]>([
     ['breaks', disconnectAt],
     ['stalls', (at) => stallAt(at, new Promise(() => undefined))],

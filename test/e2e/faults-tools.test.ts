@@ -17,7 +17,7 @@ import { openTerminal } from '../support/terminal/virtual-terminal.ts';
 
 const run = promisify(execFile);
 // Where the kernel lets a user have mounts of their own, a disk can be made that is really full.
-const ownMounts = await mayMount();
+const ownMounts = isWholeRun && (await mayMount());
 let project: TempProject;
 
 beforeEach(async () => {
@@ -162,7 +162,7 @@ describe('no process is left running', () => {
     ]);
   });
 
-  test('after SIGTERM during a command', async () => {
+  longTest('after SIGTERM during a command', async () => {
     await using server = await startApiServer({
       turns: [calls(toolUse('Bash', { command: `echo > up; ${STUBBORN}` }))],
     });
@@ -250,7 +250,7 @@ describe('a file that cannot be written keeps its old content', () => {
     });
   });
 
-  test.runIf(isWholeRun && ownMounts).each(
+  test.runIf(ownMounts).each(
     someOf<[string, string, string, number]>([
       [
         'full',

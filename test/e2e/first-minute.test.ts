@@ -1,8 +1,9 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { calls, says, toolUse } from '../support/api/reply.ts';
+import { longTest } from '../support/long-test.ts';
 import { openOuro } from '../support/terminal/open-ouro.ts';
 
-test('keys that people bring from Claude Code do the same, and say so', async () => {
+longTest('keys that people bring from Claude Code do the same, and say so', async () => {
   const removal = calls(toolUse('Bash', { command: 'rm -rf build', description: 'Remove the build' }));
   await using ouro = await openOuro([removal, says('Kept.')], { args: ['--trust'] });
   const { terminal } = ouro;

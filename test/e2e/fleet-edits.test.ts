@@ -15,7 +15,7 @@ describe.each(TESTED_STORES)('an edited task file on %s', (kind) => {
   const run = (...args: readonly string[]) => on.run('run', 'fleet.yaml', ...args);
   const status = async (id = 'edits') => JSON.parse((await on.run('status', id, '--json')).stdout);
 
-  longTest('has no effect until it is confirmed; then its limits are in force', async () => {
+  test('has no effect until it is confirmed; then its limits are in force', async () => {
     on.project = await projectWithRepos(['one', 'two']);
     await writePolicy(on.project);
     on.server = await startApiServer({ turns: fileWritingModel });
@@ -79,7 +79,7 @@ describe.each(TESTED_STORES)('an edited task file on %s', (kind) => {
     expect((await run()).stdout).toContain('its limit of turns was reached');
   });
 
-  test('with another prompt replaces the batch of that name, and the old prompt continues it', async () => {
+  longTest('with another prompt replaces the batch of that name, and the old prompt continues it', async () => {
     on.project = await projectWithRepos(['one', 'two']);
     await writePolicy(on.project);
     on.server = await startApiServer({ turns: fileWritingModel });

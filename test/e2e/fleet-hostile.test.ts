@@ -14,6 +14,7 @@ import { addRepo, isAfterCall, projectWithRepos, TESTED_STORES } from '../suppor
 import { fleetBench } from '../support/fleet-bench.ts';
 import { runHere } from '../support/run-here.ts';
 import { startOuro } from '../support/run-ouro.ts';
+import { isWholeRun } from '../support/runs.ts';
 import { NO_SANDBOX } from '../support/sandbox.ts';
 import { createTempProject } from '../support/temp-project.ts';
 
@@ -74,7 +75,7 @@ function end() { fs.writeFileSync(process.argv[2], JSON.stringify(loot)); proces
 describe.each(TESTED_STORES)('a hostile repository on %s', (kind) => {
   const on = fleetBench(kind);
 
-  sandboxed(
+  test.runIf(isWholeRun && NO_SANDBOX === undefined)(
     'under the policy of "ouro worker init" reads no secret, writes only in its folder, reaches no host',
     async () => {
       // Not in the temporary folder, which the sandbox hides anyway.

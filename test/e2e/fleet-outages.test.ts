@@ -32,7 +32,7 @@ describe.each(TESTED_STORES)('an outage on %s', (kind) => {
   const on = fleetBench(kind);
   const state = async (id: string) => JSON.parse((await on.run('status', id, '--json')).stdout);
 
-  test('of the provider pauses the lane with its reason and costs no attempt', async () => {
+  longTest('of the provider pauses the lane with its reason and costs no attempt', async () => {
     on.project = await projectWithRepos(['one', 'two', 'three']);
     await writePolicy(on.project);
     let isDown = true;
@@ -163,7 +163,7 @@ describe.each(TESTED_STORES)('an outage on %s', (kind) => {
     expect(keyless.child.exitCode).toBe(null);
   });
 
-  test('a task whose model repeats itself fails with that reason', async () => {
+  longTest('a task whose model repeats itself fails with that reason', async () => {
     on.project = await projectWithRepos(['one']);
     await writePolicy(on.project);
     on.server = await startApiServer({ turns: () => calls(toolUse('Read', { file_path: 'missing.txt' })) });

@@ -89,44 +89,49 @@ const stopHook = JSON.stringify({
   hooks: { Stop: [{ hooks: [{ type: 'command', command: `echo '{"continue":false,"stopReason":"enough"}'` }] }] },
 });
 
-test.each<readonly [string, Script, readonly string[], object]>([
-  ['completed', { turns: [says('fine')] }, [], { code: 0, subtype: 'success', is_error: false }],
-  [
-    'completed',
-    { turns: [calls(toolUse('StructuredOutput', answer))] },
-    [`--json-schema=${schema}`],
-    { code: 0, subtype: 'success', is_error: false },
-  ],
-  ['stop_hook_prevented', { turns: [says('x')] }, [`--settings=${stopHook}`], { code: 0, subtype: 'success' }],
-  ['max_turns', { turns: TURNS }, ['--max-turns=1'], { code: 1, subtype: 'error_max_turns', is_error: true }],
-  [
-    'budget_exhausted',
-    { turns: TURNS },
-    ['--max-budget-usd=0.0001'],
-    { code: 1, subtype: 'error_max_budget_usd', is_error: true },
-  ],
-  [
-    'structured_output_failed',
-    { turns: [], after: calls(toolUse('StructuredOutput', { n: 'one' })) },
-    [`--json-schema=${schema}`],
-    { code: 1, subtype: 'error_max_structured_output_retries', is_error: true },
-  ],
-  [
-    'structured_output_failed',
-    { turns: [], after: says('in words only') },
-    [`--json-schema=${schema}`],
-    { code: 1, subtype: 'error_max_structured_output_retries', is_error: true },
-  ],
-  ['refusal', { turns: [], after: reply([], { stop: 'refusal' }) }, [], { code: 1, is_error: true }],
-  [
-    'max_output_tokens',
-    { turns: [], after: reply([text('and so on')], { stop: 'max_tokens' }) },
-    [],
-    { code: 1, is_error: true },
-  ],
-  ['prompt_too_long', { turns: [], after: promptTooLong() }, [], { code: 1, is_error: true }],
-  ['api_error', { turns: [], after: status(403) }, [], { code: 1, subtype: 'success', is_error: true }],
-])('%s: exit code, subtype and reason agree', async (reason, script, flags, expected) => {
+test.each<readonly [string, Script, readonly string[], object]>(
+  someOf(
+    [
+      ['completed', { turns: [says('fine')] }, [], { code: 0, subtype: 'success', is_error: false }],
+      [
+        'completed',
+        { turns: [calls(toolUse('StructuredOutput', answer))] },
+        [`--json-schema=${schema}`],
+        { code: 0, subtype: 'success', is_error: false },
+      ],
+      ['stop_hook_prevented', { turns: [says('x')] }, [`--settings=${stopHook}`], { code: 0, subtype: 'success' }],
+      ['max_turns', { turns: TURNS }, ['--max-turns=1'], { code: 1, subtype: 'error_max_turns', is_error: true }],
+      [
+        'budget_exhausted',
+        { turns: TURNS },
+        ['--max-budget-usd=0.0001'],
+        { code: 1, subtype: 'error_max_budget_usd', is_error: true },
+      ],
+      [
+        'structured_output_failed',
+        { turns: [], after: calls(toolUse('StructuredOutput', { n: 'one' })) },
+        [`--json-schema=${schema}`],
+        { code: 1, subtype: 'error_max_structured_output_retries', is_error: true },
+      ],
+      [
+        'structured_output_failed',
+        { turns: [], after: says('in words only') },
+        [`--json-schema=${schema}`],
+        { code: 1, subtype: 'error_max_structured_output_retries', is_error: true },
+      ],
+      ['refusal', { turns: [], after: reply([], { stop: 'refusal' }) }, [], { code: 1, is_error: true }],
+      [
+        'max_output_tokens',
+        { turns: [], after: reply([text('and so on')], { stop: 'max_tokens' }) },
+        [],
+        { code: 1, is_error: true },
+      ],
+      ['prompt_too_long', { turns: [], after: promptTooLong() }, [], { code: 1, is_error: true }],
+      ['api_error', { turns: [], after: status(403) }, [], { code: 1, subtype: 'success', is_error: true }],
+    ],
+    4,
+  ),
+)('%s: exit code, subtype and reason agree', async (reason, script, flags, expected) => {
   const { code, stdout } = await run(script, '--output-format=json', ...flags);
   const { subtype, is_error, terminal_reason } = JSON.parse(stdout);
   expect({ code, subtype, is_error, terminal_reason }).toMatchObject({ ...expected, terminal_reason: reason });

@@ -68,7 +68,7 @@ function startSlowApi(finished: Promise<unknown>): Promise<ApiServer> {
 const doubleSignals = FIRST.flatMap((first) => SECOND.map((second) => [first, second] as const));
 
 test.each(someOf(DISTANCES_MS))('a second signal %i ms after the first leaves no process behind', async (ms) => {
-  const ends = await mapInTurns(someOf(doubleSignals, 2), async ([first, second], index) => {
+  const ends = await mapInTurns(someOf(doubleSignals), async ([first, second], index) => {
     await using project = await createTempProject();
     const { closed, open } = gate();
     await using server = await startSlowApi(closed);
@@ -92,7 +92,7 @@ const ENDINGS = {
 const endings = Object.entries(ENDINGS);
 
 test.each(someOf(endings))('a stubborn language server is ended after %s', async (_, signals) => {
-  const ends = await mapInTurns(someOf(HABITS, 2), async (habit) => {
+  const ends = await mapInTurns(someOf(HABITS), async (habit) => {
     await using project = await createTempProject();
     const { closed, open } = gate();
     await using server = await startSlowApi(closed);
@@ -106,17 +106,20 @@ test.each(someOf(endings))('a stubborn language server is ended after %s', async
   expect(ends).toEqual(ends.map((end) => ({ ...end, left: [] })));
 });
 
-test.each(['PreToolUse', 'UserPromptSubmit'])('a %s hook that ignores signals ends with its run', async (event) => {
-  await using project = await createTempProject({ 'a.txt': 'alpha\n' });
-  await using server = await startApiServer({ turns: [calls(toolUse('Read', { file_path: 'a.txt' }))] });
-  const command = 'trap "" TERM INT HUP; touch "$HOME/begun"; sleep 303';
-  const settings = JSON.stringify({ hooks: { [event]: [{ hooks: [{ type: 'command', command }] }] } });
-  const running = startOuro(project, ['-p', 'go', '--settings', settings], server.url);
-  await expect.poll(() => existsSync(join(project.home, 'begun'))).toBe(true);
-  running.child.kill('SIGTERM');
-  expect((await running.ended).code).toBe(143);
-  expect(await listLeft(project.marker)).toEqual([]);
-});
+test.each(someOf(['PreToolUse', 'UserPromptSubmit']))(
+  'a %s hook that ignores signals ends with its run',
+  async (event) => {
+    await using project = await createTempProject({ 'a.txt': 'alpha\n' });
+    await using server = await startApiServer({ turns: [calls(toolUse('Read', { file_path: 'a.txt' }))] });
+    const command = 'trap "" TERM INT HUP; touch "$HOME/begun"; sleep 303';
+    const settings = JSON.stringify({ hooks: { [event]: [{ hooks: [{ type: 'command', command }] }] } });
+    const running = startOuro(project, ['-p', 'go', '--settings', settings], server.url);
+    await expect.poll(() => existsSync(join(project.home, 'begun'))).toBe(true);
+    running.child.kill('SIGTERM');
+    expect((await running.ended).code).toBe(143);
+    expect(await listLeft(project.marker)).toEqual([]);
+  },
+);
 
 test.each(
   someOf([

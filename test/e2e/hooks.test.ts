@@ -177,7 +177,7 @@ longTest('messages during a query run the same hooks: context is added, and a re
   expect(JSON.stringify(host.heard())).toContain('No secrets here.');
 });
 
-test('a guard whose script is missing is reported at start and blocks its step', async () => {
+longTest('a guard whose script is missing is reported at start and blocks its step', async () => {
   await using project = await createTempProject();
   await using api = await startApiServer({
     turns: [calls(toolUse('Bash', { command: 'touch made' }, 'toolu_1')), says('I could not.')],

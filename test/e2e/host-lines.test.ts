@@ -8,6 +8,7 @@ import { HOST_FLAGS, startHostProcess, startJsonHost } from '../support/json-hos
 import { longTest } from '../support/long-test.ts';
 import { expectNoProcessesLeft } from '../support/processes.ts';
 import { runHere } from '../support/run-here.ts';
+import { someOf } from '../support/runs.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
 /** The control protocol of the real program, line by line. */
@@ -60,7 +61,7 @@ test('unreadable lines are reported with their number, and the others are handle
   ).toMatch(/one.*two/);
 });
 
-test('an invalid first line ends the program', async () => {
+longTest('an invalid first line ends the program', async () => {
   expect(await fed('hello\n', { turns: [] })).toMatchObject({
     code: 1,
     stdout: '',
@@ -80,30 +81,33 @@ test('no line at all, a message without text, a message without a newline', asyn
   expect(server.requests()).toHaveLength(1);
 });
 
-test('images by URL go to the provider unchanged, plain documents as text, and anything else gets a result', async () => {
-  const url = { type: 'url', url: 'https://pictures.example/cat.png' };
-  const plain = { type: 'text', media_type: 'text/plain', data: 'the words of it' };
-  const { code, lines } = await fed(
-    userLine([{ type: 'image', source: { type: 'file', file_id: 'file_1' } }]) +
-      userLine([
-        { type: 'text', text: 'what is it?', cache_control: { type: 'ephemeral' } },
-        { type: 'image', source: url },
-        { type: 'document', title: 'Notes', source: plain },
-      ]),
-    { turns: [says('a cat')] },
-  );
-  expect(code).toBe(0);
-  expect(lines.filter(({ type }) => type === 'result')).toMatchObject([
-    { is_error: true, errors: [expect.stringMatching(/^Line 1 .*content\[0\]/)] },
-    { is_error: false, result: 'a cat' },
-  ]);
-  const [request] = server.requests();
-  expect(request?.violation).toBeUndefined();
-  expect(JSON.stringify(request?.body.messages)).toContain(JSON.stringify({ type: 'image', source: url }));
-  expect(request?.raw).toContain('Notes\\n\\nthe words of it');
-});
+longTest(
+  'images by URL go to the provider unchanged, plain documents as text, and anything else gets a result',
+  async () => {
+    const url = { type: 'url', url: 'https://pictures.example/cat.png' };
+    const plain = { type: 'text', media_type: 'text/plain', data: 'the words of it' };
+    const { code, lines } = await fed(
+      userLine([{ type: 'image', source: { type: 'file', file_id: 'file_1' } }]) +
+        userLine([
+          { type: 'text', text: 'what is it?', cache_control: { type: 'ephemeral' } },
+          { type: 'image', source: url },
+          { type: 'document', title: 'Notes', source: plain },
+        ]),
+      { turns: [says('a cat')] },
+    );
+    expect(code).toBe(0);
+    expect(lines.filter(({ type }) => type === 'result')).toMatchObject([
+      { is_error: true, errors: [expect.stringMatching(/^Line 1 .*content\[0\]/)] },
+      { is_error: false, result: 'a cat' },
+    ]);
+    const [request] = server.requests();
+    expect(request?.violation).toBeUndefined();
+    expect(JSON.stringify(request?.body.messages)).toContain(JSON.stringify({ type: 'image', source: url }));
+    expect(request?.raw).toContain('Notes\\n\\nthe words of it');
+  },
+);
 
-test('a message can be added without a model request, and a synthetic one is passed on verbatim', async () => {
+longTest('a message can be added without a model request, and a synthetic one is passed on verbatim', async () => {
   const line = (content: string, more: object) =>
     `${JSON.stringify({ type: 'user', message: { role: 'user', content }, ...more })}\n`;
   const { code, lines } = await fed(
@@ -184,7 +188,7 @@ test('rules, settings and files are returned, but no file that a call could not 
   expect(await at.end()).toBe(0);
 });
 
-test('a host changes preferences in a file and for the session, but no permissions', async () => {
+longTest('a host changes preferences in a file and for the session, but no permissions', async () => {
   await project.write('../home/.ouro/settings.json', '{\n  // mine\n  "theme": "dark"\n}\n');
   const at = await host({ turns: [], after: says('fine') }, '--model=claude-opus-4-5');
   const update = (settings: object, source = 'userSettings') =>
@@ -209,7 +213,7 @@ test('a host changes preferences in a file and for the session, but no permissio
   expect(await at.end()).toBe(0);
 });
 
-test('a run that cannot start ends at once and says why', async () => {
+longTest('a run that cannot start ends at once and says why', async () => {
   const at = await host({ turns: [] }, '--resume=nothing-like-it');
   expect(await at.ask({ subtype: 'initialize' })).toMatchObject({
     subtype: 'error',
@@ -274,7 +278,7 @@ longTest('a host receives an automatic turn like one it requested, also after th
   expect(await at.end()).toBe(0);
 });
 
-test('a host receives the cost of each reply, the queue, and summaries of calls', async () => {
+longTest('a host receives the cost of each reply, the queue, and summaries of calls', async () => {
   const gate = Promise.withResolvers<void>();
   const reads = ['1', '2', '3'].map((id) => toolUse('Read', { file_path: 'a.txt' }, `toolu_${id}`));
   const at = await host(
@@ -306,7 +310,7 @@ test('a host receives the cost of each reply, the queue, and summaries of calls'
   expect(await at.end()).toBe(0);
 });
 
-test('without a key a host gets an error result', async () => {
+longTest('without a key a host gets an error result', async () => {
   server = await startApiServer({ turns: [] });
   const env = { ANTHROPIC_API_KEY: undefined, ANTHROPIC_BASE_URL: undefined };
   const at = startJsonHost(project, [], '', { env });
@@ -316,7 +320,7 @@ test('without a key a host gets an error result', async () => {
   expect(await at.ended).toMatchObject({ code: 1 });
 });
 
-test('the end of the parent process ends a running command within seconds', async () => {
+longTest('the end of the parent process ends a running command within seconds', async () => {
   server = await startApiServer({ turns: [calls(toolUse('Bash', { command: 'echo up; sleep 300' }))] });
   const { running, ...at } = startHostProcess(project, ['--allowedTools=Bash'], server.url);
   at.say('go');
@@ -373,7 +377,7 @@ test('a sub-agent is reported with its own lines: started, progress, completed',
   expect(await at.end()).toBe(0);
 });
 
-test('a host that exits while a request is open leaves no process waiting', async () => {
+longTest('a host that exits while a request is open leaves no process waiting', async () => {
   const at = await host(
     { turns: [calls(toolUse('Bash', { command: 'touch b' }, 'toolu_1')), says('then not')] },
     '--permission-prompt-tool=stdio',
@@ -433,12 +437,17 @@ longTest('a signal ends a host process with its own exit code, and a closed stdo
   open();
 });
 
-test.each([
-  { flags: [], told: 1, sent: false },
-  { flags: ['--setting-sources='], told: 1, sent: false },
-  { flags: ['--permission-mode=plan'], told: 1, sent: false },
-  { flags: ['--trust'], told: 0, sent: true },
-])('for an untrusted folder no instructions are sent: $flags', async ({ flags, told, sent }) => {
+test.each(
+  someOf(
+    [
+      { flags: [], told: 1, sent: false },
+      { flags: ['--setting-sources='], told: 1, sent: false },
+      { flags: ['--permission-mode=plan'], told: 1, sent: false },
+      { flags: ['--trust'], told: 0, sent: true },
+    ],
+    2,
+  ),
+)('for an untrusted folder no instructions are sent: $flags', async ({ flags, told, sent }) => {
   await project.write('CLAUDE.md', 'Speak of herons. @more.md');
   await project.write('more.md', 'Herons again.');
   const { stderr } = await fed(userLine('hello'), { turns: () => says('Hi.') }, ...flags);

@@ -45,37 +45,40 @@ const answersOfBoth = createReleaseResponses(
 const hasDownloader = ['/usr/bin/curl', '/usr/bin/wget'].some(existsSync);
 
 describe.runIf(process.platform === 'linux' && hasDownloader)('install.sh', () => {
-  test.each(SHELLS)('%s installs the newest version, and another one beside it, for the user only', async (shell) => {
-    await using project = await createTempProject();
-    await using server = await startJsonServer(answersOfBoth);
-    const command = join(project.home, '.local/bin/ouro');
-    const first = await install(project, server.url, { shell });
-    expect(first).toEqual({
-      code: 0,
-      stderr: '',
-      stdout: [
-        `Downloading ouro 1.1.0 for ${TARGET} …`,
-        `ouro 1.1.0 is installed: ${command}`,
-        `Add ${join(project.home, '.local/bin')} to your PATH:  export PATH="${join(project.home, '.local/bin')}:$PATH"`,
-        '',
-      ].join('\n'),
-    });
-    const older = await install(
-      project,
-      server.url,
-      { shell, args: ['v1.0.0'] },
-      { PATH: `${project.home}/.local/bin:/bin` },
-    );
-    expect(older).toMatchObject({ code: 0, stdout: expect.not.stringContaining('PATH') });
-    const folder = folderOf(project);
-    expect([readlinkSync(command), versionOf(command), versionOf(join(folder, 'ouro.previous'))]).toEqual([
-      join(folder, 'ouro'),
-      '1.0.0',
-      '1.1.0',
-    ]);
-    expect(readdirSync(folder).toSorted()).toEqual(['LICENSE', 'THIRD-PARTY.txt', 'ouro', 'ouro.previous', 'rg']);
-    expect(readFileSync(join(folder, 'rg'), 'utf8')).toBe('rg of 1.0.0\n');
-  });
+  test.each(someOf(SHELLS))(
+    '%s installs the newest version, and another one beside it, for the user only',
+    async (shell) => {
+      await using project = await createTempProject();
+      await using server = await startJsonServer(answersOfBoth);
+      const command = join(project.home, '.local/bin/ouro');
+      const first = await install(project, server.url, { shell });
+      expect(first).toEqual({
+        code: 0,
+        stderr: '',
+        stdout: [
+          `Downloading ouro 1.1.0 for ${TARGET} …`,
+          `ouro 1.1.0 is installed: ${command}`,
+          `Add ${join(project.home, '.local/bin')} to your PATH:  export PATH="${join(project.home, '.local/bin')}:$PATH"`,
+          '',
+        ].join('\n'),
+      });
+      const older = await install(
+        project,
+        server.url,
+        { shell, args: ['v1.0.0'] },
+        { PATH: `${project.home}/.local/bin:/bin` },
+      );
+      expect(older).toMatchObject({ code: 0, stdout: expect.not.stringContaining('PATH') });
+      const folder = folderOf(project);
+      expect([readlinkSync(command), versionOf(command), versionOf(join(folder, 'ouro.previous'))]).toEqual([
+        join(folder, 'ouro'),
+        '1.0.0',
+        '1.1.0',
+      ]);
+      expect(readdirSync(folder).toSorted()).toEqual(['LICENSE', 'THIRD-PARTY.txt', 'ouro', 'ouro.previous', 'rg']);
+      expect(readFileSync(join(folder, 'rg'), 'utf8')).toBe('rg of 1.0.0\n');
+    },
+  );
 
   longTest.each([
     [

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { startOld } from '../mcp/remote-servers.ts';
 import { STUB } from '../mcp/servers.ts';
+import { longTest } from '../support/long-test.ts';
 import { runHere } from '../support/run-here.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
@@ -55,7 +56,7 @@ test('a server disabled in its entry is not started', async () => {
   expect(JSON.parse(stdout)).toMatchObject([{ name: 'notes', status: 'disabled' }]);
 });
 
-test('the servers of Claude Desktop are imported, and no existing one is replaced', async () => {
+longTest('the servers of Claude Desktop are imported, and no existing one is replaced', async () => {
   const folder = join(project.home, '.config', 'Claude');
   await mkdir(folder, { recursive: true });
   const file = { mcpServers: { notes: { command: 'theirs' }, files: { command: 'files', args: ['.'] } } };
@@ -65,7 +66,7 @@ test('the servers of Claude Desktop are imported, and no existing one is replace
   expect(await kept()).toEqual({ notes: { command: 'mine' }, files: { command: 'files', args: ['.'] } });
 });
 
-test('an SSE address is tried as such', async () => {
+longTest('an SSE address is tried as such', async () => {
   const remote = await startOld();
   await mcp('add', 'old', remote.url);
   const { stdout } = await mcp('list', '--json');
@@ -73,7 +74,7 @@ test('an SSE address is tried as such', async () => {
   await remote.close();
 });
 
-test('a server that keeps refusing is not retried for ever', async () => {
+longTest('a server that keeps refusing is not retried for ever', async () => {
   const server = createServer((_, response) => response.writeHead(404).end()).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
@@ -84,7 +85,7 @@ test('a server that keeps refusing is not retried for ever', async () => {
   expect(JSON.parse(stdout)).toMatchObject([{ name: 'gone', status: 'failed' }]);
 });
 
-test('an impossible login is reported in one line', async () => {
+longTest('an impossible login is reported in one line', async () => {
   const identityProvider = { tokenEndpoint: 'https://idp.example.com', clientId: 'us', idTokenCommand: 'true' };
   const company = { url: 'http://127.0.0.1:9/mcp', oauth: { clientId: 'us', identityProvider } };
   await mcp('add-json', 'company', JSON.stringify(company));

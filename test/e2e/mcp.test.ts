@@ -63,7 +63,7 @@ test('a project server starts after trust and approval, not before', async () =>
   expect((await toolsOffered()).names).toBe(false);
 });
 
-test('login prints the URL instead of opening a browser, and ends when it was visited', async () => {
+longTest('login prints the URL instead of opening a browser, and ends when it was visited', async () => {
   await using server = await startOAuthServer();
   await using project = await createTempProject();
   await ouro(project, 'mcp', 'add', 'guarded', server.url);

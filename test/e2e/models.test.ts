@@ -7,6 +7,7 @@ import { calls, says, status, toolUse } from '../support/api/reply.ts';
 import { type Script, startApiServer } from '../support/api/server.ts';
 import { longTest } from '../support/long-test.ts';
 import { runHere } from '../support/run-here.ts';
+import { someOf } from '../support/runs.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
 let project: TempProject;
@@ -31,7 +32,7 @@ async function modelsAsked(args: readonly string[], script: Script, env: Readonl
 }
 
 describe('selection of the model', () => {
-  test('an alias and an effort reach the API', async () => {
+  longTest('an alias and an effort reach the API', async () => {
     const { code, stdout, bodies } = await modelsAsked(['--model', 'opus', '--effort', 'high'], {
       turns: [says('fine')],
     });
@@ -75,21 +76,25 @@ describe('an OpenAI-compatible server', () => {
     turns: [calls(toolUse('Read', { file_path: 'a.txt' }, 'call_1')), says('It says alpha.')],
   };
 
-  test.each([
-    ['by the flag alone', (url: string) => ({ args: ['--model', `${url}/v1#qwen3:8b`], env: {} })],
-    [
-      'by a name in the settings',
-      (url: string) => ({
-        args: [
-          '--model',
-          'mine/qwen3:8b',
-          '--settings',
-          JSON.stringify({ providers: { mine: { baseUrl: `${url}/v1`, apiKeyEnv: 'MY_KEY', contextWindow: 64_000 } } }),
-        ],
-        env: { MY_KEY: 'secret' },
-      }),
-    ],
-  ])('is reached %s, runs tools, and beside what the model can do nothing else is asked', async (how, named) => {
+  test.each(
+    someOf([
+      ['by the flag alone', (url: string) => ({ args: ['--model', `${url}/v1#qwen3:8b`], env: {} })],
+      [
+        'by a name in the settings',
+        (url: string) => ({
+          args: [
+            '--model',
+            'mine/qwen3:8b',
+            '--settings',
+            JSON.stringify({
+              providers: { mine: { baseUrl: `${url}/v1`, apiKeyEnv: 'MY_KEY', contextWindow: 64_000 } },
+            }),
+          ],
+          env: { MY_KEY: 'secret' },
+        }),
+      ],
+    ]),
+  )('is reached %s, runs tools, and beside what the model can do nothing else is asked', async (how, named) => {
     await using server = await startOpenAiServer(script);
     const { args, env } = named(server.url);
     const ended = await runHere(project, ['-p', 'what is in a.txt?', ...args], undefined, { env });

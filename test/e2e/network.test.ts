@@ -103,7 +103,7 @@ describe('a server with a private certificate', () => {
   );
 });
 
-test('the base URL of a gateway keeps its path', async () => {
+longTest('the base URL of a gateway keeps its path', async () => {
   await using api = await startApiServer({ turns: [], after: says('never') });
   const paths: (string | undefined)[] = [];
   const gateway = createHttpServer((request, response) => {
@@ -121,7 +121,7 @@ test('the base URL of a gateway keeps its path', async () => {
   });
 });
 
-test('an unknown host is reported by name', async () => {
+longTest('an unknown host is reported by name', async () => {
   const { code, stdout, stderr } = await runHere(project, ['-p', 'hi'], 'http://nobody.invalid', {
     env: { OURO_MAX_RETRIES: '1' },
   });

@@ -115,36 +115,39 @@ test('a plugin is added from a marketplace, shown, enabled, used, pinned to its 
   expect(await readFile(join(project.ouroHome, 'settings.json'), 'utf8')).not.toContain('kit');
 });
 
-test('the lists of a marketplace decide what is taken: four skills of many, one file of a folder, no hook', async () => {
-  await using project = await createTempProject();
-  const write = (path: string, text: string) => project.write(`../market/${path}`, text);
-  const documents = ['docx', 'pdf', 'pptx', 'xlsx'];
-  for (const name of [...documents, 'art', 'theme', 'mcp-builder'])
-    await write(`skills/${name}/SKILL.md`, `---\nname: ${name}\ndescription: Does ${name}\n---\nText.`);
-  await write('commands/one.md', '---\nallowed-tools: Bash(ls:*)\n---\nOne.');
-  await write('commands/two.md', 'Two.');
-  await write('hooks/hooks.json', JSON.stringify({ hooks: HOOKS }));
-  const plugins = [
-    { name: 'documents', source: './', strict: false, skills: documents.map((name) => `./skills/${name}`) },
-    { name: 'single', source: './', strict: false, commands: ['./commands/one.md'] },
-  ];
-  await write('.claude-plugin/marketplace.json', JSON.stringify({ name: 'many', plugins }));
-  const plugin = (...words: readonly string[]) => runHere(project, ['plugin', ...words]);
-  await plugin('marketplace', 'add', '../market');
-  const lines = (await plugin('install', 'documents', '--yes')).stdout.split('\n').map((line) => line.trim());
-  expect(lines.slice(1, 3)).toEqual(['4 skills: docx, pdf, pptx, xlsx', expect.stringContaining('enabled')]);
-  const single = (await plugin('install', 'single', '--yes')).stdout.split('\n').map((line) => line.trim());
-  expect(single.slice(1, 3)).toEqual(['/single:one may run Bash(ls:*) without asking', '1 command: one']);
-  const made = await composed(project, 'http://127.0.0.1:9', { frontend: 'print' });
-  const names = made.conversation.commands().map(({ name }) => name);
-  await made.close();
-  expect(names.filter((name) => name.includes(':'))).toEqual([
-    ...documents.map((name) => `documents:${name}`),
-    'single:one',
-  ]);
-});
+longTest(
+  'the lists of a marketplace decide what is taken: four skills of many, one file of a folder, no hook',
+  async () => {
+    await using project = await createTempProject();
+    const write = (path: string, text: string) => project.write(`../market/${path}`, text);
+    const documents = ['docx', 'pdf', 'pptx', 'xlsx'];
+    for (const name of [...documents, 'art', 'theme', 'mcp-builder'])
+      await write(`skills/${name}/SKILL.md`, `---\nname: ${name}\ndescription: Does ${name}\n---\nText.`);
+    await write('commands/one.md', '---\nallowed-tools: Bash(ls:*)\n---\nOne.');
+    await write('commands/two.md', 'Two.');
+    await write('hooks/hooks.json', JSON.stringify({ hooks: HOOKS }));
+    const plugins = [
+      { name: 'documents', source: './', strict: false, skills: documents.map((name) => `./skills/${name}`) },
+      { name: 'single', source: './', strict: false, commands: ['./commands/one.md'] },
+    ];
+    await write('.claude-plugin/marketplace.json', JSON.stringify({ name: 'many', plugins }));
+    const plugin = (...words: readonly string[]) => runHere(project, ['plugin', ...words]);
+    await plugin('marketplace', 'add', '../market');
+    const lines = (await plugin('install', 'documents', '--yes')).stdout.split('\n').map((line) => line.trim());
+    expect(lines.slice(1, 3)).toEqual(['4 skills: docx, pdf, pptx, xlsx', expect.stringContaining('enabled')]);
+    const single = (await plugin('install', 'single', '--yes')).stdout.split('\n').map((line) => line.trim());
+    expect(single.slice(1, 3)).toEqual(['/single:one may run Bash(ls:*) without asking', '1 command: one']);
+    const made = await composed(project, 'http://127.0.0.1:9', { frontend: 'print' });
+    const names = made.conversation.commands().map(({ name }) => name);
+    await made.close();
+    expect(names.filter((name) => name.includes(':'))).toEqual([
+      ...documents.map((name) => `documents:${name}`),
+      'single:one',
+    ]);
+  },
+);
 
-test('a third-party marketplace cannot have the name of an official one', async () => {
+longTest('a third-party marketplace cannot have the name of an official one', async () => {
   await using project = await createTempProject();
   const list = JSON.stringify({ name: 'claude-plugins-official', plugins: [] });
   await project.write('../market/.claude-plugin/marketplace.json', list);
@@ -194,7 +197,7 @@ test('--plugin-dir adds a folder for one run, and a project can only enable inst
   }
 });
 
-test('names and paths of a marketplace cannot leave its folder', async () => {
+longTest('names and paths of a marketplace cannot leave its folder', async () => {
   await using project = await createTempProject();
   const plugin = (...words: readonly string[]) => runHere(project, ['plugin', ...words]);
   const list = (name: string, source: unknown) =>
@@ -245,7 +248,7 @@ test('the language server of a plugin reports what an edit breaks with the next 
   expect((await readFile(log, 'utf8')).trim().split('\n').at(-1)).toContain('"exit"');
 });
 
-test('a plugin without language servers has no tool for them, and its errors are reported', async () => {
+longTest('a plugin without language servers has no tool for them, and its errors are reported', async () => {
   await using project = await createTempProject();
   await project.write(
     '../kit/.lsp.json',
@@ -365,7 +368,7 @@ test('options of a plugin are asked for before it is used, and a sensitive one i
     );
 });
 
-test('a terminal asks for each option when the plugin is enabled; a sensitive one is not shown', async () => {
+longTest('a terminal asks for each option when the plugin is enabled; a sensitive one is not shown', async () => {
   await using project = await createTempProject();
   await marketWithOptions(project);
   for (const words of [

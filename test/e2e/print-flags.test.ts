@@ -4,6 +4,7 @@ import { calls, says, status, toolUse } from '../support/api/reply.ts';
 import { type ApiServer, startApiServer } from '../support/api/server.ts';
 import { longTest } from '../support/long-test.ts';
 import { runHere } from '../support/run-here.ts';
+import { someOf } from '../support/runs.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
 /** Every flag is not only understood but honoured: seen in the request that leaves. */
@@ -44,7 +45,7 @@ test('model, betas and thinking budget', async () => {
   });
 });
 
-test('by default thinking and output limit are those of the model', async () => {
+longTest('by default thinking and output limit are those of the model', async () => {
   const asked = await requestOf();
   expect(asked).toMatchObject({ thinking: { type: 'adaptive' }, max_tokens: 128_000 });
   expect(asked).not.toHaveProperty('output_config');
@@ -76,24 +77,27 @@ longTest('a usage limit is waited out on request; otherwise its reset time is re
   expect(JSON.parse(told.stdout)).toMatchObject({ is_error: true, retry_after_ms: 90_000 });
 });
 
-test.each([['json'], ['stream-json', '--verbose']])('without a key %s gets an error result', async (...more) => {
-  const env = { ANTHROPIC_API_KEY: undefined, ANTHROPIC_BASE_URL: undefined };
-  const end = await runHere(project, ['-p', 'go', '--output-format', ...more], undefined, { env });
-  expect(end.code).toBe(1);
-  expect(JSON.parse(end.stdout)).toMatchObject({
-    type: 'result',
-    is_error: true,
-    errors: [expect.stringContaining('ANTHROPIC_API_KEY')],
-  });
-});
+test.each(someOf([['json'], ['stream-json', '--verbose']]))(
+  'without a key %s gets an error result',
+  async (...more) => {
+    const env = { ANTHROPIC_API_KEY: undefined, ANTHROPIC_BASE_URL: undefined };
+    const end = await runHere(project, ['-p', 'go', '--output-format', ...more], undefined, { env });
+    expect(end.code).toBe(1);
+    expect(JSON.parse(end.stdout)).toMatchObject({
+      type: 'result',
+      is_error: true,
+      errors: [expect.stringContaining('ANTHROPIC_API_KEY')],
+    });
+  },
+);
 
-test('an unsupported effort of the settings is reported with its replacement', async () => {
+longTest('an unsupported effort of the settings is reported with its replacement', async () => {
   const asked = await requestOf('--model=claude-sonnet-4-6', '--settings={"effort":"xhigh"}');
   expect(asked).toMatchObject({ output_config: { effort: 'high' } });
   expect(asked.stderr).toContain('sonnet 4.6 has no effort "xhigh".');
 });
 
-test('effort, and disabled thinking', async () => {
+longTest('effort, and disabled thinking', async () => {
   expect(await requestOf('--model=opus', '--effort=high')).toMatchObject({
     thinking: { type: 'adaptive' },
     output_config: { effort: 'high' },
@@ -121,7 +125,7 @@ test('system prompts replaced and extended, from text and from files', async () 
   expect(words).not.toContain('You are ouro');
 });
 
-test('a sub-agent as the main agent has its prompt, its tools and its model', async () => {
+longTest('a sub-agent as the main agent has its prompt, its tools and its model', async () => {
   const agents = { pirate: { description: 'd', prompt: 'Say arr.', tools: ['Read'], model: 'haiku' } };
   const request = await requestOf(`--agents=${JSON.stringify(agents)}`, '--agent', 'pirate');
   expect(request).toMatchObject({ model: expect.stringContaining('haiku'), names: ['Read'] });
@@ -142,7 +146,7 @@ test('--settings applies, and selected sources exclude the others', async () => 
   expect((await requestOf('--setting-sources=')).model).not.toBe('claude-opus-4-5');
 });
 
-test('a managed policy of the host tightens, and does nothing else', async () => {
+longTest('a managed policy of the host tightens, and does nothing else', async () => {
   await project.write('a.txt', 'alpha\n');
   const policy = { model: 'claude-haiku-4-5', permissions: { deny: ['Read(a.txt)'], allow: ['Bash'] } };
   await using api = await startApiServer({
@@ -187,7 +191,7 @@ longTest('a folder is trusted for one run, and additional folders are writable',
   expect(JSON.stringify((await requestOf('--add-dir=../other')).messages)).toContain('beta');
 });
 
-test('a session with a chosen id is continued, forked, or not stored at all', async () => {
+longTest('a session with a chosen id is continued, forked, or not stored at all', async () => {
   const id = '7f7e2b0a-9a56-4d1b-8d3c-5d8c3c1c9c11';
   await requestOf('--session-id', id);
   expect(JSON.stringify((await requestOf('--resume', id)).messages).match(/go/g)).toHaveLength(2);
@@ -209,7 +213,7 @@ test('a session with a chosen id is continued, forked, or not stored at all', as
   });
 });
 
-test('the debug log is named, private and describes the run', async () => {
+longTest('the debug log is named, private and describes the run', async () => {
   const { stderr } = await requestOf('--debug-file', 'log.jsonl');
   expect(stderr).toBe(`Debug log: ${project.dir}/log.jsonl\n`);
   const told = (await project.read('log.jsonl'))
@@ -233,14 +237,14 @@ test('the budget ends the run', async () => {
   expect(JSON.parse(stdout)).toMatchObject({ subtype: 'error_max_budget_usd', terminal_reason: 'budget_exhausted' });
 });
 
-test('a budget that cannot be enforced because the price is unknown is reported', async () => {
+longTest('a budget that cannot be enforced because the price is unknown is reported', async () => {
   const args = ['-p', 'go', '--max-budget-usd=1', '--model'];
   const unpriced = await runHere(project, [...args, 'claude-of-tomorrow'], server.url);
   expect(unpriced.stderr).toContain('No price is known for claude-of-tomorrow');
   expect((await runHere(project, [...args, 'claude-haiku-4-5'], server.url)).stderr).toBe('');
 });
 
-test('a token budget makes the model continue until about that much is written', async () => {
+longTest('a token budget makes the model continue until about that much is written', async () => {
   await server.close();
   server = await startApiServer({ turns: () => says('some more', { usage: { output_tokens: 600 } }) });
   const { code, stdout } = await runHere(
@@ -257,7 +261,7 @@ test('a token budget makes the model continue until about that much is written',
   ]);
 });
 
-test('the fallback model is used when the first is unavailable', async () => {
+longTest('the fallback model is used when the first is unavailable', async () => {
   await server.close();
   server = await startApiServer({
     turns: ({ body }) =>

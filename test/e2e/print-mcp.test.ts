@@ -102,7 +102,7 @@ longTest('servers of the command line are available, exclusively on request', as
   });
 });
 
-test('console output of a library is discarded', async () => {
+longTest('console output of a library is discarded', async () => {
   server = await startApiServer({ turns: [says('fine')] });
   const oauth = { grant: 'client_credentials', clientId: 'c', clientSecret: 's' };
   // The library warns as soon as it is given such a login.

@@ -13,6 +13,7 @@ import { readTarGz } from '../../src/lib/files/tar.ts';
 import { featureFormat, readDockerfile, scoopFormat, workflowFormat } from '../support/deployment-formats.ts';
 import { startJsonServer } from '../support/json-server.ts';
 import { longTest } from '../support/long-test.ts';
+import { isWholeRun } from '../support/runs.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -102,40 +103,43 @@ longTest('every stage of the image starts from one that exists, and the last one
 
 const canDownload = process.platform === 'linux' && existsSync('/usr/bin/curl');
 
-test.runIf(canDownload)('the image unpacks the archive of its machine, and refuses one of other bytes', async () => {
-  const [download = ''] = readDockerfile(read('Dockerfile'))
-    .flatMap(({ lines }) => lines)
-    .flatMap((line) => /^RUN (case .*)/.exec(line)?.[1] ?? []);
-  const archives = (change: (content: Buffer) => Buffer) =>
-    Object.fromEntries(
-      TARGETS.map(({ name }) => [
-        `/download/v${version}/${archiveOf(name)}`,
-        change(readFileSync(join(out, archiveOf(name)))),
-      ]),
-    );
-  await using server = await startJsonServer(archives((content) => content));
-  await using broken = await startJsonServer(archives((content) => content.subarray(1)));
-  /** Runs the command on a machine of this name; only its folders and the address of the releases are others. */
-  const build = async (machine: string, { url }: { readonly url: string }) => {
-    const folder = await mkdtemp(join(project.dir, 'image-'));
-    writeFileSync(join(folder, 'dpkg'), `#!/bin/sh\necho ${machine}\n`, { mode: 0o755 });
-    const line = download
-      .replaceAll('/tmp/', `${folder}/`)
-      .replaceAll('/opt/ouro', `${folder}/ouro`)
-      .replaceAll(RELEASES, url);
-    const ran = promisify(execFile)('/bin/sh', ['-c', line], { env: { PATH: `${folder}:/usr/bin:/bin` } });
-    const code = await ran.then(
-      () => 0,
-      ({ code }) => code,
-    );
-    const program = join(folder, 'ouro/ouro');
-    return [code, existsSync(program) ? readFileSync(program, 'utf8') : undefined];
-  };
-  expect(await build('amd64', server)).toEqual([0, 'linux-x64']);
-  expect(await build('arm64', server)).toEqual([0, 'linux-arm64']);
-  expect(await build('riscv64', server)).toEqual([1, undefined]);
-  expect(await build('amd64', broken)).toEqual([1, undefined]);
-});
+test.runIf(isWholeRun && canDownload)(
+  'the image unpacks the archive of its machine, and refuses one of other bytes',
+  async () => {
+    const [download = ''] = readDockerfile(read('Dockerfile'))
+      .flatMap(({ lines }) => lines)
+      .flatMap((line) => /^RUN (case .*)/.exec(line)?.[1] ?? []);
+    const archives = (change: (content: Buffer) => Buffer) =>
+      Object.fromEntries(
+        TARGETS.map(({ name }) => [
+          `/download/v${version}/${archiveOf(name)}`,
+          change(readFileSync(join(out, archiveOf(name)))),
+        ]),
+      );
+    await using server = await startJsonServer(archives((content) => content));
+    await using broken = await startJsonServer(archives((content) => content.subarray(1)));
+    /** Runs the command on a machine of this name; only its folders and the address of the releases are others. */
+    const build = async (machine: string, { url }: { readonly url: string }) => {
+      const folder = await mkdtemp(join(project.dir, 'image-'));
+      writeFileSync(join(folder, 'dpkg'), `#!/bin/sh\necho ${machine}\n`, { mode: 0o755 });
+      const line = download
+        .replaceAll('/tmp/', `${folder}/`)
+        .replaceAll('/opt/ouro', `${folder}/ouro`)
+        .replaceAll(RELEASES, url);
+      const ran = promisify(execFile)('/bin/sh', ['-c', line], { env: { PATH: `${folder}:/usr/bin:/bin` } });
+      const code = await ran.then(
+        () => 0,
+        ({ code }) => code,
+      );
+      const program = join(folder, 'ouro/ouro');
+      return [code, existsSync(program) ? readFileSync(program, 'utf8') : undefined];
+    };
+    expect(await build('amd64', server)).toEqual([0, 'linux-x64']);
+    expect(await build('arm64', server)).toEqual([0, 'linux-arm64']);
+    expect(await build('riscv64', server)).toEqual([1, undefined]);
+    expect(await build('amd64', broken)).toEqual([1, undefined]);
+  },
+);
 
 longTest('the release has the notes of its version', () => {
   const notes = readFileSync(`${out}-notes.md`, 'utf8');

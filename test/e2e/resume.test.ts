@@ -6,6 +6,7 @@ import { type ApiServer, gate, type Script, startApiServer } from '../support/ap
 import { longTest } from '../support/long-test.ts';
 import { runHere } from '../support/run-here.ts';
 import { startOuro } from '../support/run-ouro.ts';
+import { someOf } from '../support/runs.ts';
 import { cutAfter, replayAll, storedFile, storedFiles } from '../support/stored-sessions.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
@@ -61,14 +62,16 @@ test('a resume repeats every byte although instructions, repository and files ha
   expect(await replayAll(project)).toEqual({ requests: 4, different: [] });
 });
 
-test.each([
-  ['instructions of the project', {}],
-  [
-    'instructions with imports and rules',
-    { 'CLAUDE.md': 'Say please.\n\n@more.md\n', 'more.md': 'And thanks.\n', '.claude/rules/tests.md': 'Test it.\n' },
-  ],
-  ['instructions of the person too', { '../home/.claude/CLAUDE.md': 'Be kind.\n' }],
-])('when nothing has changed, a resume adds nothing but the prompt: %s', async (_what, files) => {
+test.each(
+  someOf([
+    ['instructions of the project', {}],
+    [
+      'instructions with imports and rules',
+      { 'CLAUDE.md': 'Say please.\n\n@more.md\n', 'more.md': 'And thanks.\n', '.claude/rules/tests.md': 'Test it.\n' },
+    ],
+    ['instructions of the person too', { '../home/.claude/CLAUDE.md': 'Be kind.\n' }],
+  ]),
+)('when nothing has changed, a resume adds nothing but the prompt: %s', async (_what, files) => {
   for (const [path, text] of Object.entries(files)) await project.write(path, text);
   await serve(() => says('ok'));
   await ouro(['look']);
@@ -129,7 +132,7 @@ test('calls interrupted by a kill are reported as such, with the files that chan
   expect(server?.requests()[0]?.violation).toBeUndefined();
 });
 
-test('--continue takes the session with the latest prompt, also when the clock was set back', async () => {
+longTest('--continue takes the session with the latest prompt, also when the clock was set back', async () => {
   await serve(() => says('ok'));
   await ouro(['one']);
   const [{ path = '' } = {}] = await storedFiles(project);
@@ -157,7 +160,7 @@ longTest('a session that is open elsewhere is continued in a copy, which is repo
   expect(said.filter((one) => one.includes('me too'))).toHaveLength(1);
 });
 
-test('a fork leaves the original unchanged; a wrong id, a used id and a missing folder are reported', async () => {
+longTest('a fork leaves the original unchanged; a wrong id, a used id and a missing folder are reported', async () => {
   await serve(() => says('ok'));
   await ouro(['one']);
   const before = await storedFile(project);
@@ -175,7 +178,7 @@ test('a fork leaves the original unchanged; a wrong id, a used id and a missing 
   });
 });
 
-test('a session continues in its own file, wherever it is resumed from, also when its folder is gone', async () => {
+longTest('a session continues in its own file, wherever it is resumed from, also when its folder is gone', async () => {
   await serve(() => says('ok'));
   await ouro(['one']);
   const { id } = await storedFile(project);

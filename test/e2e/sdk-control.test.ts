@@ -54,7 +54,7 @@ test('a suggestion accepted by the host is a rule from then on', async () => {
   expect([await exists('one'), await exists('two')]).toEqual([true, true]);
 });
 
-test('a suggested mode for an edit applies to the next one', async () => {
+longTest('a suggested mode for an edit applies to the next one', async () => {
   const write = (name: string) => calls(toolUse('Write', { file_path: join(host.root, name), content: 'x\n' }));
   await host.api(write('one.txt'), write('two.txt'), says('done'));
   let asked = 0;
@@ -75,7 +75,7 @@ test('a suggested mode for an edit applies to the next one', async () => {
   );
 });
 
-test('a denial with interrupt ends the turn', async () => {
+longTest('a denial with interrupt ends the turn', async () => {
   await host.api(calls(toolUse('Bash', { command: 'touch one' }, 'toolu_1')), says('never asked'));
   const running = query({
     prompt: 'go',
@@ -193,7 +193,7 @@ test('hooks of every kind are called with their input', async () => {
   ).toBeGreaterThan(4);
 });
 
-test('a hook allows a call, changes its input, or makes it ask', async () => {
+longTest('a hook allows a call, changes its input, or makes it ask', async () => {
   await host.api(
     calls(toolUse('Bash', { command: 'touch one' }, 'toolu_1')),
     calls(toolUse('Read', { file_path: 'a.txt' }, 'toolu_2')),
@@ -224,7 +224,7 @@ test('a hook allows a call, changes its input, or makes it ask', async () => {
   expect(host.sent(2)).toContain('alpha');
 });
 
-test('a failing hook of the host is reported and blocks nothing', async () => {
+longTest('a failing hook of the host is reported and blocks nothing', async () => {
   await host.api(calls(toolUse('Read', { file_path: 'a.txt' }, 'toolu_1')), says('done'));
   const heard = await host.ask('go', {
     hooks: {
@@ -243,7 +243,7 @@ test('a failing hook of the host is reported and blocks nothing', async () => {
   expect(JSON.stringify(heard)).toContain('out of order');
 });
 
-test('thinking tokens, model and mode change between turns', async () => {
+longTest('thinking tokens, model and mode change between turns', async () => {
   await host.api(says('one'), reply([thinking('hm'), text('two')]), says('three'));
   const person = conversation();
   const running = query({ prompt: person.prompts, options: host.options({ model: 'claude-sonnet-4-5' }) });
@@ -357,7 +357,7 @@ longTest('an aborted query ends its process and its request', async () => {
   open();
 });
 
-test('a run without persistence leaves no session, and continue takes the newest', async () => {
+longTest('a run without persistence leaves no session, and continue takes the newest', async () => {
   await host.api(says('one'), says('two'), says('three'));
   const [gone] = resultsOf(await host.ask('xyzzy', { persistSession: false }));
   const [kept] = resultsOf(await host.ask('I am Ann', { sessionId: '7f7e2b0a-9a56-4d1b-8d3c-5d8c3c1c9c11' }));

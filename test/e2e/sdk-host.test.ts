@@ -65,7 +65,7 @@ test('canUseTool decides, and may change the input', async () => {
   expect(resultsOf(heard)).toMatchObject([{ subtype: 'success', result: 'done' }]);
 });
 
-test('the message of a denial by canUseTool reaches the model', async () => {
+longTest('the message of a denial by canUseTool reaches the model', async () => {
   await host.api(calls(toolUse('Bash', { command: 'touch one' }, 'toolu_1')), says('I will not'));
   const heard = await host.ask('go', { canUseTool: async () => ({ behavior: 'deny', message: 'not on a Friday' }) });
   expect(host.sent(1)).toContain(
@@ -133,7 +133,7 @@ test('tools of an in-process server are called', async () => {
   });
 });
 
-test('servers are added, disabled and removed during the conversation', async () => {
+longTest('servers are added, disabled and removed during the conversation', async () => {
   await host.api(says('one'), calls(toolUse('mcp__clock__now', {}, 'toolu_1')), says('noon'), says('three'));
   const clock = createSdkMcpServer({
     name: 'clock',
@@ -218,7 +218,7 @@ test('setModel and setPermissionMode apply from the next turn on', async () => {
   expect(host.sent(2)).not.toContain('was not run');
 });
 
-test('resume keeps the session, fork creates another', async () => {
+longTest('resume keeps the session, fork creates another', async () => {
   await host.api(says('Hello, Ann.'), says('You are Ann.'), says('Still Ann.'));
   const [first] = resultsOf(await host.ask('I am Ann'));
   const id = String(first?.session_id);
@@ -262,7 +262,7 @@ test('a conversation continues from any reply, in a copy or in place', async () 
   ).toEqual([]);
 });
 
-test('maxTurns ends the run with its own result', async () => {
+longTest('maxTurns ends the run with its own result', async () => {
   await host.apiWith({ turns: () => calls(toolUse('Read', { file_path: 'a.txt' })) });
   const running = query({ prompt: 'go', options: host.options({ maxTurns: 2 }) });
   const heard: SDKMessage[] = [];
@@ -275,7 +275,7 @@ test('maxTurns ends the run with its own result', async () => {
   expect(host.server().requests()).toHaveLength(2);
 });
 
-test('a structured answer is returned as an object', async () => {
+longTest('a structured answer is returned as an object', async () => {
   await host.api(calls(toolUse('StructuredOutput', { n: 42 })));
   const schema = { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] };
   const heard = await host.ask('go', { outputFormat: { type: 'json_schema', schema } });
@@ -317,7 +317,7 @@ test('requests of a host about the run are answered', async () => {
   }
 });
 
-test('the system prompt is set by the host: none by default', async () => {
+longTest('the system prompt is set by the host: none by default', async () => {
   await host.api(says('one'), says('two'));
   await host.ask('go');
   await host.ask('go', { systemPrompt: 'You are a pirate.' });

@@ -14,6 +14,7 @@ import { getErrorMessage } from '../../src/lib/errors.ts';
 import { STUB } from '../mcp/servers.ts';
 import { calls, hang, says, status, text, toolUse } from '../support/api/reply.ts';
 import { longTest } from '../support/long-test.ts';
+import { someOf } from '../support/runs.ts';
 import { membersOfSdkType } from '../support/sdk-declarations.ts';
 import { conversation, createSdkHost, resultsOf, type SdkHost } from '../support/sdk-host.ts';
 
@@ -61,7 +62,7 @@ longTest('a call of an aliased tool runs the tool behind the alias', async () =>
   expect(host.sent(1)).toContain('ran elsewhere');
 });
 
-test('with prompts disabled, canUseTool is never called', async () => {
+longTest('with prompts disabled, canUseTool is never called', async () => {
   await host.api(calls(toolUse('Bash', { command: 'touch one' }, 'toolu_1')), says('done'));
   let asked = 0;
   const heard = await host.ask('go', {
@@ -92,7 +93,7 @@ test('an empty list of setting sources excludes everything from files', async ()
   expect(heard.find(({ type }) => type === 'system')).toMatchObject({ mcp_servers: [] });
 });
 
-test('only listed skills are available, and none with an empty list', async () => {
+longTest('only listed skills are available, and none with an empty list', async () => {
   await host.api(says('all'), says('one'), says('none'));
   await skill('.ouro/skills', 'pdf');
   await skill('.ouro/skills', 'docx');
@@ -121,14 +122,14 @@ test('servers of the first request are available in the first turn', async () =>
   });
 });
 
-test('plan mode uses the instructions of the host', async () => {
+longTest('plan mode uses the instructions of the host', async () => {
   await host.api(says('done'));
   await host.ask('go', { permissionMode: 'plan', planModeInstructions: 'Interview the person first.' });
   expect(host.sent(0)).toContain('Plan mode is on');
   expect(host.sent(0)).toContain('Interview the person first.');
 });
 
-test('a host can use the mode auto', async () => {
+longTest('a host can use the mode auto', async () => {
   await host.api(says('done'));
   const heard = await host.ask('go', { permissionMode: 'auto' });
   expect(heard.find(({ type }) => type === 'system')).toMatchObject({ permissionMode: 'auto' });
@@ -152,7 +153,7 @@ longTest('a run with an unsupported option is refused with a reason', async () =
   }
 });
 
-test('the first listed model is "default", the one a run starts with', async () => {
+longTest('the first listed model is "default", the one a run starts with', async () => {
   await host.api();
   const { prompts, end } = conversation();
   const running = query({ prompt: prompts, options: host.options({ model: 'opus' }) });
@@ -163,14 +164,14 @@ test('the first listed model is "default", the one a run starts with', async () 
   running.close();
 });
 
-test('a failed run throws its message after its result', async () => {
+longTest('a failed run throws its message after its result', async () => {
   await host.apiWith({ turns: () => status(400, 'No such thing.') });
   const { heard, thrown } = await askToEnd('go', {});
   expect(resultsOf(heard)).toMatchObject([{ is_error: true }]);
   expect(thrown).toContain('No such thing.');
 });
 
-test('a server set to ask for each call asks in every mode', async () => {
+longTest('a server set to ask for each call asks in every mode', async () => {
   await host.api(
     calls(toolUse('mcp__notes__add', {}, 'toolu_1')),
     says('one'),
@@ -332,10 +333,12 @@ longTest('a URL elicitation goes to the host, and without a handler the server g
   expect(host.sent(3)).toContain('decline');
 });
 
-test.each([
-  { perTaskStopAffordance: false, ended: true },
-  { perTaskStopAffordance: true, ended: false },
-])(
+test.each(
+  someOf([
+    { perTaskStopAffordance: false, ended: true },
+    { perTaskStopAffordance: true, ended: false },
+  ]),
+)(
   'an interrupt ends background work unless the host can stop single tasks: $perTaskStopAffordance',
   async ({ perTaskStopAffordance, ended }) => {
     await host.api(calls(toolUse('Bash', { command: 'sleep 60', run_in_background: true }, 'toolu_1')), hang());
@@ -358,7 +361,7 @@ test.each([
   },
 );
 
-test('prompt suggestions follow the result, from the second turn on', async () => {
+longTest('prompt suggestions follow the result, from the second turn on', async () => {
   await host.apiWith({
     turns: [says('one'), says('two')],
     side: ({ body }) => (body.tools === undefined ? says('run the tests') : undefined),
@@ -377,7 +380,7 @@ test('prompt suggestions follow the result, from the second turn on', async () =
   expect(kinds).toEqual(['result', 'result', 'prompt_suggestion']);
 });
 
-test.each([{ forwardSubagentText: true }, {}])(
+test.each(someOf([{ forwardSubagentText: true }, {}]))(
   'text of a sub-agent goes to hosts that ask for it; its calls go to all: %o',
   async (option) => {
     const look = { subagent_type: 'general-purpose', description: 'look', prompt: 'INNER' };

@@ -70,7 +70,7 @@ test.each(
       ['an error with a picture', [toolUse('mcp__odd__fail', {})]],
       ['an answer nested 20,000 deep', [toolUse('mcp__odd__deep', {})]],
     ],
-    2,
+    1,
   ),
 )('%s: the prompt is answered, and so are the next one and a resumed one', async (_, blocks) => {
   server = await startApiServer({
@@ -110,7 +110,7 @@ test.each(
       ['assistant', 0, /^fine$/m],
       ['picture', 0, /^fine$/m],
     ],
-    2,
+    1,
   ),
 )('a prompt of a server that is %s ends at once', async (name, code, words) => {
   server = await startApiServer({ turns: () => says('fine') });

@@ -92,7 +92,7 @@ longTest('a damaged session is counted, reported, repaired with a backup, and co
   expect(await readFile(`${path}.damaged`, 'utf8')).toContain('\0');
 });
 
-test('a capsule is written to a file of its own in a terminal, and never over another file', async () => {
+longTest('a capsule is written to a file of its own in a terminal, and never over another file', async () => {
   await talk(() => says('fine'), 'hi');
   const { id } = await storedFile(project);
   const file = `ouro-${id.slice(0, 8)}.capsule`;
@@ -202,40 +202,43 @@ longTest(
   },
 );
 
-test('empty files left by a kill do not interfere, and a session with a destroyed beginning is still found', async () => {
-  await talk(() => says('The walrus was Paul.'), 'who was the walrus?');
-  const { path, id } = await storedFile(project);
-  const dir = dirname(path);
-  const fileOf = (digit: string) => join(dir, `${digit.repeat(8)}-0000-4000-8000-000000000000.jsonl`);
-  await writeFile(fileOf('1'), '');
-  await writeFile(fileOf('2'), (await readFile(path, 'utf8')).slice(0, 30));
-  await mkdir(join(dir, 'drafts'), { recursive: true });
-  await writeFile(join(dir, 'drafts', 'old.json'), '{}');
-  expect(await ouro('sessions', 'check')).toMatchObject({ code: 0, stdout: expect.not.stringContaining('11111111') });
-  expect(JSON.parse((await ouro('sessions', 'list', '--json')).stdout)).toMatchObject([{ id }]);
-  await talk(() => says('Again.'), 'go on', '--session-id', basename(fileOf('2'), '.jsonl'));
-  expect((await ouro('sessions', 'list')).stdout).toMatch(/22222222.*go on/);
+longTest(
+  'empty files left by a kill do not interfere, and a session with a destroyed beginning is still found',
+  async () => {
+    await talk(() => says('The walrus was Paul.'), 'who was the walrus?');
+    const { path, id } = await storedFile(project);
+    const dir = dirname(path);
+    const fileOf = (digit: string) => join(dir, `${digit.repeat(8)}-0000-4000-8000-000000000000.jsonl`);
+    await writeFile(fileOf('1'), '');
+    await writeFile(fileOf('2'), (await readFile(path, 'utf8')).slice(0, 30));
+    await mkdir(join(dir, 'drafts'), { recursive: true });
+    await writeFile(join(dir, 'drafts', 'old.json'), '{}');
+    expect(await ouro('sessions', 'check')).toMatchObject({ code: 0, stdout: expect.not.stringContaining('11111111') });
+    expect(JSON.parse((await ouro('sessions', 'list', '--json')).stdout)).toMatchObject([{ id }]);
+    await talk(() => says('Again.'), 'go on', '--session-id', basename(fileOf('2'), '.jsonl'));
+    expect((await ouro('sessions', 'list')).stdout).toMatch(/22222222.*go on/);
 
-  const bytes = await readFile(path);
-  await writeFile(path, bytes.fill(0, 0, 9_000));
-  expect((await ouro('sessions', 'list')).stdout).toContain(id.slice(0, 8));
-  const resumed = await ouro('-p', 'and now?', '--resume', id);
-  expect(resumed).toMatchObject({ code: 0, stderr: expect.stringContaining('Lines: 1 unreadable.') });
-  expect(await ouro('sessions', 'check', id)).toMatchObject({ code: 1 });
+    const bytes = await readFile(path);
+    await writeFile(path, bytes.fill(0, 0, 9_000));
+    expect((await ouro('sessions', 'list')).stdout).toContain(id.slice(0, 8));
+    const resumed = await ouro('-p', 'and now?', '--resume', id);
+    expect(resumed).toMatchObject({ code: 0, stderr: expect.stringContaining('Lines: 1 unreadable.') });
+    expect(await ouro('sessions', 'check', id)).toMatchObject({ code: 1 });
 
-  const old = new Date(Date.now() - 40 * 86_400_000);
-  for (const one of [fileOf('1'), fileOf('2'), join(dir, 'drafts', 'old.json')]) await utimes(one, old, old);
-  await talk(() => says('Fine.'), 'and now?', '--settings', '{"cleanupPeriodDays": 30}');
-  const left = await readdir(dir, { recursive: true });
-  expect(left).not.toContain(basename(fileOf('1')));
-  expect(left).not.toContain(basename(fileOf('2')));
-  expect(left).not.toContain(join('drafts', 'old.json'));
-  expect(left).toContain(basename(path));
-  // Its first request cannot be built anew: what it was made of is destroyed.
-  await rm(path);
-});
+    const old = new Date(Date.now() - 40 * 86_400_000);
+    for (const one of [fileOf('1'), fileOf('2'), join(dir, 'drafts', 'old.json')]) await utimes(one, old, old);
+    await talk(() => says('Fine.'), 'and now?', '--settings', '{"cleanupPeriodDays": 30}');
+    const left = await readdir(dir, { recursive: true });
+    expect(left).not.toContain(basename(fileOf('1')));
+    expect(left).not.toContain(basename(fileOf('2')));
+    expect(left).not.toContain(join('drafts', 'old.json'));
+    expect(left).toContain(basename(path));
+    // Its first request cannot be built anew: what it was made of is destroyed.
+    await rm(path);
+  },
+);
 
-test('a part of the title finds a session, an exact title first, and hook output is in no title', async () => {
+longTest('a part of the title finds a session, an exact title first, and hook output is in no title', async () => {
   const hooks = { SessionStart: [{ hooks: [{ type: 'command', command: 'echo HOOK-TEXT' }] }] };
   await talk(() => says('Done.'), 'fix the lexer', '--trust', '--settings', JSON.stringify({ hooks }));
   expect(server.requests()[0]?.raw).toContain('HOOK-TEXT');
@@ -250,7 +253,7 @@ test('a part of the title finds a session, an exact title first, and hook output
   expect((await ouro('sessions', 'show', 'lexer')).stdout).toContain('# lexer\n');
 });
 
-test('a session without a prompt cannot be forked', async () => {
+longTest('a session without a prompt cannot be forked', async () => {
   await talk(() => says('Done.'), 'hello');
   const before = await storedFiles(project);
   const { stdout, stderr } = await ouro('-p', '/fork');

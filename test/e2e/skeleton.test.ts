@@ -107,7 +107,7 @@ longTest('session files are private', async () => {
   expect((await stat(join(root, dir, file))).mode & 0o777).toBe(0o600);
 });
 
-test('only the configured base URL is contacted', async () => {
+longTest('only the configured base URL is contacted', async () => {
   server = await startApiServer({ turns: [says('ok')] });
   const { code } = await runHere(project, ['-p', 'hi'], server.url);
   expect(code).toBe(0);

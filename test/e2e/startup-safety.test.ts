@@ -4,6 +4,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { bareCheckout, nodeFile, repository, started } from '../bootstrap/checkout.ts';
 import { longTest } from '../support/long-test.ts';
+import { someOf } from '../support/runs.ts';
 
 const ouro = join(repository, 'bin', 'ouro');
 const manifest: { readonly version: string } = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8'));
@@ -44,10 +45,12 @@ function hostileProject(): { cwd: string; canary: string; env: Record<string, st
   return { cwd, canary, env: { PATH, HOME: home, TERM: 'xterm-256color' } };
 }
 
-test.each([
-  ['--version', manifest.version],
-  ['--help', 'Usage: ouro'],
-])('a hostile directory runs nothing at ouro %s', async (flag, said) => {
+test.each(
+  someOf([
+    ['--version', manifest.version],
+    ['--help', 'Usage: ouro'],
+  ]),
+)('a hostile directory runs nothing at ouro %s', async (flag, said) => {
   const { cwd, canary, env } = hostileProject();
   const ended = await started(ouro, [flag], { cwd, env });
   expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining(said), stderr: '' });
@@ -89,17 +92,19 @@ test('the program that the launcher starts gets no variable from a .env file', a
 });
 
 /** The trap must be armed, or the tests above would prove nothing. */
-test.each([
-  ['bunfig.toml', ['--no-env-file', `--tsconfig-override=${join(repository, 'tsconfig.json')}`]],
-  ['tsconfig.json', ['--no-env-file', `--config=${join(repository, 'bunfig.toml')}`]],
-])('without its flag, %s does run', async (_, flags) => {
+test.each(
+  someOf([
+    ['bunfig.toml', ['--no-env-file', `--tsconfig-override=${join(repository, 'tsconfig.json')}`]],
+    ['tsconfig.json', ['--no-env-file', `--config=${join(repository, 'bunfig.toml')}`]],
+  ]),
+)('without its flag, %s does run', async (_, flags) => {
   const { cwd, canary, env } = hostileProject();
   const { root } = bareCheckout();
   await started(process.execPath, [...flags, join(root, 'src', 'cli', 'main.ts')], { cwd, env });
   expect(readFileSync(canary, 'utf8')).toContain('ran');
 });
 
-test('without its flag, .env is read', async () => {
+longTest('without its flag, .env is read', async () => {
   const { cwd, env } = hostileProject();
   const { root } = bareCheckout();
   const flags = ['bunfig.toml', 'tsconfig.json'].map((name) => {

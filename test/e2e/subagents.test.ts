@@ -233,7 +233,7 @@ longTest('sub-agents end with their parent, and so do their processes', async ()
   await expectNoProcessesLeft(project.marker);
 });
 
-test('the end of a background sub-agent is reported, and its transcript is stored beside the session', async () => {
+longTest('the end of a background sub-agent is reported, and its transcript is stored beside the session', async () => {
   const done = gate();
   const play = cast({
     parent: [

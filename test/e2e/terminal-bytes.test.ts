@@ -9,24 +9,26 @@ import { terminalEnvironment } from '../support/environment.ts';
 import { longTest } from '../support/long-test.ts';
 import { runHere } from '../support/run-here.ts';
 import { LAUNCHER } from '../support/run-ouro.ts';
-import { someOf } from '../support/runs.ts';
+import { isWholeRun, someOf } from '../support/runs.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 import { openOuro } from '../support/terminal/open-ouro.ts';
 import { openTerminal } from '../support/terminal/virtual-terminal.ts';
 
 /** What would do something to a terminal, or show as something else. */
 const EVIL = '\u001b]52;c;ZXZpbA==\u0007\u001b[2J\u001b[31mred\u009b2J\u0007\u202egnp.exe\u2066';
-/** Begins in a folder and on a branch of such names, comes back to the conversation, and lists what is there. */
-const STEPS = `
-mkdir -p "$EVIL" && cd "$EVIL" && git init -q -b "$(printf 'b\\342\\200\\256x')" && printf '%s\n' "out $EVIL" > out
-"$1" trust && "$@"
-"$1" $FACE --continue
+/** Lists what is there. */
+const LISTS = `
 "$1" sessions
 "$1" sessions show "$(ls "$HOME"/.ouro/projects/*/*.jsonl | sed 's/.*\\///; s/\\..*//')"
 "$1" -p hello
 "$1" settings
 "$1" doctor
-"$1" permissions explain Bash "$EVIL"
+"$1" permissions explain Bash "$EVIL"`;
+/** Begins in a folder and on a branch of such names, comes back to the conversation, and lists what is there. */
+const STEPS = `
+mkdir -p "$EVIL" && cd "$EVIL" && git init -q -b "$(printf 'b\\342\\200\\256x')" && printf '%s\n' "out $EVIL" > out
+"$1" trust && "$@"
+"$1" $FACE --continue${isWholeRun ? LISTS : ''}
 echo ALL OVER`;
 const SEQUENCES =
   /\u001b\[[?>=<]?[\d;]*[ ]?[A-Za-z]|\u001b\](?:2;[^\u0007\u001b]*|11;\?|133;[A-D]|9;4;\d;\d+|9;[^\u0007\u001b]*)\u0007/g;

@@ -6,6 +6,7 @@ import { says } from '../support/api/reply.ts';
 import { startApiServer } from '../support/api/server.ts';
 import { terminalEnvironment } from '../support/environment.ts';
 import { longTest } from '../support/long-test.ts';
+import { runHere } from '../support/run-here.ts';
 import { LAUNCHER, runOuro } from '../support/run-ouro.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 import { openTerminal } from '../support/terminal/virtual-terminal.ts';
@@ -111,7 +112,7 @@ test('a pasted key is private and used at once; text typed ahead becomes the dra
     expect(terminal.bytes()).not.toContain('sk-ant-pasted');
   }
   expect((await stat(join(project.ouroHome, 'keys.json'))).mode & 0o777).toBe(0o600);
-  expect(await runOuro(project, ['-p', 'hi'], undefined, { env })).toMatchObject({ code: 0, stdout: 'Again.\n' });
+  expect(await runHere(project, ['-p', 'hi'], undefined, { env })).toMatchObject({ code: 0, stdout: 'Again.\n' });
 });
 
 longTest('linear mode asks the same, and a server is entered by its address', async () => {

@@ -1,6 +1,6 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { calls, delayed, says, text, toolUse } from '../support/api/reply.ts';
 import { gate } from '../support/api/server.ts';
 import { longTest } from '../support/long-test.ts';
@@ -73,7 +73,7 @@ longTest(
   },
 );
 
-test.each(
+longTest.each(
   someOf(
     [
       // The cursor is on the first option once it hears keys.

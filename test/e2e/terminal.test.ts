@@ -216,7 +216,7 @@ longTest('under a shell: external editor, Ctrl-Z and fg, and a restored terminal
   await terminal.waitForText(/^modes: icanon echo/m);
 });
 
-test('a draft survives kill -9, and SIGTERM restores the terminal', async () => {
+longTest('a draft survives kill -9, and SIGTERM restores the terminal', async () => {
   await using ouro = await openOuro([says('Hello.')]);
   ouro.terminal.type('hours of work');
   await ouro.terminal.waitForText(/^[▌|] hours of work/m);
@@ -264,7 +264,7 @@ longTest.each([
   expect([cell?.getChars(), cell?.getFgColor()]).toEqual(['╭', gold]);
 });
 
-test('a prompt that was typed while the shell still started the program is sent', async () => {
+longTest('a prompt that was typed while the shell still started the program is sent', async () => {
   await using project = await createTempProject();
   await using api = await startApiServer({ turns: [says('Hello.')] });
   // The shell waits, so that the terminal translates Enter before the program takes it.

@@ -43,32 +43,38 @@ test('every tool has its known name, all together under six thousand tokens', as
   expect(server.requests()[1]?.raw).toContain('Say hello twice.\\n\\nARGUMENTS: Ann');
 });
 
-test('a web search is run by the provider in a side request and counted; a model without one does not have it', async () => {
-  const pages = [{ url: 'https://example.com/news', title: 'News' }];
-  await using server = await startApiServer({
-    turns: [calls(toolUse('WebSearch', { query: 'ouro', allowed_domains: ['https://example.com/x'] })), says('Found.')],
-    side: ({ raw }) =>
-      raw.includes('web_search_20250305')
-        ? { ...says(''), blocks: [...webSearch('ouro', pages), citedText('It is new.', pages)] }
-        : undefined,
-  });
-  const args = ['-p', 'look it up', '--allowedTools', 'WebSearch', '--output-format', 'json'];
-  const { code, stdout } = await runHere(project, args, server.url);
-  expect(code).toBe(0);
-  expect(server.sideRequests()[0]?.body.tools).toMatchObject([
-    { name: 'web_search', allowed_domains: ['example.com'] },
-  ]);
-  expect(server.requests()[1]?.raw).toContain('It is new.');
-  expect(server.requests()[1]?.raw).toContain('News — https://example.com/news');
-  expect(Object.keys(JSON.parse(stdout).modelUsage)).toHaveLength(2);
+longTest(
+  'a web search is run by the provider in a side request and counted; a model without one does not have it',
+  async () => {
+    const pages = [{ url: 'https://example.com/news', title: 'News' }];
+    await using server = await startApiServer({
+      turns: [
+        calls(toolUse('WebSearch', { query: 'ouro', allowed_domains: ['https://example.com/x'] })),
+        says('Found.'),
+      ],
+      side: ({ raw }) =>
+        raw.includes('web_search_20250305')
+          ? { ...says(''), blocks: [...webSearch('ouro', pages), citedText('It is new.', pages)] }
+          : undefined,
+    });
+    const args = ['-p', 'look it up', '--allowedTools', 'WebSearch', '--output-format', 'json'];
+    const { code, stdout } = await runHere(project, args, server.url);
+    expect(code).toBe(0);
+    expect(server.sideRequests()[0]?.body.tools).toMatchObject([
+      { name: 'web_search', allowed_domains: ['example.com'] },
+    ]);
+    expect(server.requests()[1]?.raw).toContain('It is new.');
+    expect(server.requests()[1]?.raw).toContain('News — https://example.com/news');
+    expect(Object.keys(JSON.parse(stdout).modelUsage)).toHaveLength(2);
 
-  await using local = await startOpenAiServer({ turns: [says('fine')] });
-  await runHere(project, ['-p', 'hi', '--model', `${local.url}/v1#small`]);
-  expect(local.requests()[0]?.raw).toContain('"WebFetch"');
-  expect(local.requests()[0]?.raw).not.toContain('"WebSearch"');
-});
+    await using local = await startOpenAiServer({ turns: [says('fine')] });
+    await runHere(project, ['-p', 'hi', '--model', `${local.url}/v1#small`]);
+    expect(local.requests()[0]?.raw).toContain('"WebFetch"');
+    expect(local.requests()[0]?.raw).not.toContain('"WebSearch"');
+  },
+);
 
-test('a page in the private network is not fetched, whatever is allowed', async () => {
+longTest('a page in the private network is not fetched, whatever is allowed', async () => {
   await using server = await startApiServer({
     turns: [calls(toolUse('WebFetch', { url: 'http://127.0.0.1:1/', prompt: 'what?' })), says('No.')],
   });
@@ -140,7 +146,7 @@ longTest('several calls are summarized in a line by the small model, on the scre
   expect(server.sideRequests().filter(({ raw }) => raw.includes('Read: '))).toHaveLength(1);
 });
 
-test('commands can use rg on a machine that has none', async () => {
+longTest('commands can use rg on a machine that has none', async () => {
   await using server = await startApiServer({
     turns: [calls(toolUse('Bash', { command: 'rg --no-heading -n alpha a.txt; command -v rg' })), says('done')],
   });

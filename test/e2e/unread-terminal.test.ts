@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { says } from '../support/api/reply.ts';
 import { gate, startApiServer } from '../support/api/server.ts';
 import { terminalEnvironment } from '../support/environment.ts';
@@ -18,7 +18,7 @@ const HELPER = join(import.meta.dirname, '../support/terminal/unread-terminal.mj
 /** Much more than a terminal holds. */
 const LONG = Array.from({ length: 8_000 }, (_, index) => `Line ${index} of a long answer.`).join('\n\n');
 
-test.each(
+longTest.each(
   someOf([
     ['SIGTERM', '143', []],
     ['SIGHUP', '129', ['--a11y']],

@@ -123,7 +123,7 @@ test.each(someOf(DECISIONS))('a diff is %s', async (_, decide, expected) => {
 
 type Window = Awaited<ReturnType<typeof startExtension>>;
 
-test('a question is listed while it waits, and an answer on the screen closes its diff', async () => {
+longTest('a question is listed while it waits, and an answer on the screen closes its diff', async () => {
   await using run = await editing();
   const window = run.window();
   const ended = run.conversation.agent.prompt('go');
@@ -221,7 +221,7 @@ test('a program that is not found is named in the view of sessions', async () =>
   expect(window.getMessage('ouro.sessions')).toContain('ouro.command');
 });
 
-test('the packed extension has the version of ouro and every file that it needs', async () => {
+longTest('the packed extension has the version of ouro and every file that it needs', async () => {
   await using project = await createTempProject();
   const script = join(import.meta.dirname, '../../bin/build-vsix.mjs');
   const path = execFileSync('node', [script, '--out', project.dir], { encoding: 'utf8' }).trim();

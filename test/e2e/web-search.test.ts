@@ -7,7 +7,9 @@ import { RESPONSES_DIALECT } from '../support/api/responses-dialect.ts';
 import { startServer } from '../support/api/server.ts';
 import { citedText, webSearch } from '../support/api/server-blocks.ts';
 import { startJsonServer } from '../support/json-server.ts';
+import { longTest } from '../support/long-test.ts';
 import { runHere } from '../support/run-here.ts';
+import { someOf } from '../support/runs.ts';
 import { createTempProject } from '../support/temp-project.ts';
 
 const RESULTS = { results: [{ title: 'Bun 1.4', url: 'https://bun.example/1.4', content: 'It is out.' }] };
@@ -46,7 +48,7 @@ test('a model without a search of its own searches with the configured provider,
   ).not.toContain('tvly-secret-key');
 });
 
-test('a search without approval is not sent, and without a provider there is no tool', async () => {
+longTest('a search without approval is not sent, and without a provider there is no tool', async () => {
   await using project = await createTempProject();
   await using search = await startJsonServer({ '/search': RESULTS });
   await using server = await startOpenAiServer({
@@ -68,7 +70,7 @@ test('a search without approval is not sent, and without a provider there is no 
   expect(server.all().at(-1)?.raw).not.toContain('"name":"WebSearch"');
 });
 
-test('the search of a project is refused: only the user chooses who gets the queries', async () => {
+longTest('the search of a project is refused: only the user chooses who gets the queries', async () => {
   await using project = await createTempProject({
     '.claude/settings.json': JSON.stringify({ webSearch: { provider: 'command', command: 'touch evil' } }),
   });
@@ -111,35 +113,38 @@ const PROVIDERS: readonly Provider[] = [
   },
 ];
 
-test.each(PROVIDERS)('$model searches with the tool of its provider', async ({ model, server, path, api, request }) => {
-  await using project = await createTempProject();
-  const search = { query: 'bun release', allowed_domains: ['bun.example'] };
-  await using provider = await startServer(
-    {
-      turns: [
-        calls(toolUse('WebSearch', search)),
-        reply([...webSearch('bun release', PAGES), citedText('Bun 1.4 is out.', PAGES)]),
-        says('Bun 1.4.'),
-      ],
-    },
-    server,
-  );
-  const name = model.split('/')[0] ?? '';
-  const providers = { [name]: { baseUrl: `${provider.url}${path}`, api, apiKey: 'k' } };
-  const { code, stdout, stderr } = await runHere(project, [
-    ...['-p', 'what is new?', '--model', model, '--settings', JSON.stringify({ providers, smallModel: 'off' })],
-    ...['--allowedTools', 'WebSearch', '--output-format', 'json'],
-  ]);
-  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  const asked = provider
-    .all()
-    .filter(({ method }) => method === 'POST')
-    .map(({ body }) => body);
-  expect(asked[1]).toMatchObject(request);
-  expect(JSON.stringify(asked[2])).toContain('Bun 1.4 is out.');
-  expect(JSON.stringify(asked[2])).toContain('https://bun.example/1.4');
-  expect(provider.all().flatMap(({ violation }) => violation ?? [])).toEqual([]);
-  const { modelUsage, result } = JSON.parse(stdout);
-  expect(result).toBe('Bun 1.4.');
-  expect(modelUsage[model]).toMatchObject({ webSearchRequests: 1 });
-});
+test.each(someOf(PROVIDERS))(
+  '$model searches with the tool of its provider',
+  async ({ model, server, path, api, request }) => {
+    await using project = await createTempProject();
+    const search = { query: 'bun release', allowed_domains: ['bun.example'] };
+    await using provider = await startServer(
+      {
+        turns: [
+          calls(toolUse('WebSearch', search)),
+          reply([...webSearch('bun release', PAGES), citedText('Bun 1.4 is out.', PAGES)]),
+          says('Bun 1.4.'),
+        ],
+      },
+      server,
+    );
+    const name = model.split('/')[0] ?? '';
+    const providers = { [name]: { baseUrl: `${provider.url}${path}`, api, apiKey: 'k' } };
+    const { code, stdout, stderr } = await runHere(project, [
+      ...['-p', 'what is new?', '--model', model, '--settings', JSON.stringify({ providers, smallModel: 'off' })],
+      ...['--allowedTools', 'WebSearch', '--output-format', 'json'],
+    ]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const asked = provider
+      .all()
+      .filter(({ method }) => method === 'POST')
+      .map(({ body }) => body);
+    expect(asked[1]).toMatchObject(request);
+    expect(JSON.stringify(asked[2])).toContain('Bun 1.4 is out.');
+    expect(JSON.stringify(asked[2])).toContain('https://bun.example/1.4');
+    expect(provider.all().flatMap(({ violation }) => violation ?? [])).toEqual([]);
+    const { modelUsage, result } = JSON.parse(stdout);
+    expect(result).toBe('Bun 1.4.');
+    expect(modelUsage[model]).toMatchObject({ webSearchRequests: 1 });
+  },
+);

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
 import { listLoadedModules, SOURCE_FILES } from '../support/loaded-modules.ts';
+import { longTest } from '../support/long-test.ts';
 
 const isOfFleet = (path: string) => /(?:^|\/)fleet\//.test(path) || path === 'node:sqlite' || path === 'pg';
 
-test('no conversation, on a screen, printed or served, ever loads the fleet', () => {
+longTest('no conversation, on a screen, printed or served, ever loads the fleet', () => {
   const faces = [
     'cli/modes/interactive/run-interactive.ts',
     'cli/modes/print/run-print.ts',

@@ -8,6 +8,7 @@ import { openRepositoryMirrors } from '../../../src/fleet/git/repository-mirrors
 import { createTaskPatch, type TaskWorktree } from '../../../src/fleet/git/task-patch.ts';
 import { addRepo } from '../../support/fleet.ts';
 import { longTest } from '../../support/long-test.ts';
+import { someOf } from '../../support/runs.ts';
 import { createTempProject, type TempProject } from '../../support/temp-project.ts';
 
 let project: TempProject;
@@ -96,10 +97,12 @@ test('an unchanged patch leaves the branch alone; another one replaces only a co
   expect(await commitOf(patch, 'ouro/work', second)).toEqual(foreign);
 });
 
-test.each([
-  ['leads out of the repository', '../../etc/passwd'],
-  ['has a whole path', '/etc/passwd'],
-])('a link that %s is refused', async (_, target) => {
+test.each(
+  someOf([
+    ['leads out of the repository', '../../etc/passwd'],
+    ['has a whole path', '/etc/passwd'],
+  ]),
+)('a link that %s is refused', async (_, target) => {
   await symlink(target, join(folder, 'link'));
   const { patch } = await createTaskPatch(git(), place);
   expect(await commitOf(patch)).toEqual({
@@ -108,12 +111,12 @@ test.each([
   });
 });
 
-test('a link inside the repository is accepted', async () => {
+longTest('a link inside the repository is accepted', async () => {
   await symlink('../a.txt', join(folder, 'old/link'));
   expect(await commitOf((await createTaskPatch(git(), place)).patch)).toMatchObject({ kind: 'made' });
 });
 
-test.each(['.git/hooks/post-checkout', '../outside.txt', '.GIT/config'])(
+test.each(someOf(['.git/hooks/post-checkout', '../outside.txt', '.GIT/config']))(
   'a patch that writes %s is refused',
   async (path) => {
     const patch = `diff --git a/${path} b/${path}\nnew file mode 100644\n--- /dev/null\n+++ b/${path}\n@@ -0,0 +1 @@\n+x\n`;

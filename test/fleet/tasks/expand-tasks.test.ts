@@ -8,6 +8,7 @@ import type { TaskTargetDeps } from '../../../src/fleet/tasks/find-task-targets.
 import { createTaskFileFromFlags, parseTaskFile, type TaskFileInput } from '../../../src/fleet/tasks/task-file.ts';
 import { addRepo, projectWithRepos } from '../../support/fleet.ts';
 import { longTest } from '../../support/long-test.ts';
+import { someOf } from '../../support/runs.ts';
 import { createTempProject, type TempProject } from '../../support/temp-project.ts';
 
 let project: TempProject;
@@ -110,18 +111,23 @@ test('a line of a JSON Lines file is a task', async () => {
   ]);
 });
 
-test.each([
-  [{ prompt: 'In {{repo.nam}}' }, '{{repo.nam}}, which does not exist. Available: repo.name'],
-  [{ prompt: 'Use sk-ant-api03-aaaaaaaaaaaaaaaaaaaa' }, 'looks like a key'],
-  [{ over: { repos: ['nowhere/*'] } }, 'nowhere/* was not found'],
-  [{ over: { repos: ['.'] } }, 'is not in a git repository'],
-  [{ over: { repos: ['ext::sh -c x'] } }, 'is not a repository'],
-  [{ over: { repos: ['--upload-pack=x'] } }, 'is not a repository'],
-  [{ over: { repos: ['https://me:hidden@host/x'] } }, 'contains a password'],
-  [{ ref: 'nowhere' }, 'has no commit named nowhere'],
-  [{ over: {} }, 'The task file has no targets'],
-  [{ over: { repos: ['repos/one'], items: 'none.jsonl' } }, 'none.jsonl, was not found'],
-])('%j is refused with the reason', async (more, words) => {
+test.each(
+  someOf(
+    [
+      [{ prompt: 'In {{repo.nam}}' }, '{{repo.nam}}, which does not exist. Available: repo.name'],
+      [{ prompt: 'Use sk-ant-api03-aaaaaaaaaaaaaaaaaaaa' }, 'looks like a key'],
+      [{ over: { repos: ['nowhere/*'] } }, 'nowhere/* was not found'],
+      [{ over: { repos: ['.'] } }, 'is not in a git repository'],
+      [{ over: { repos: ['ext::sh -c x'] } }, 'is not a repository'],
+      [{ over: { repos: ['--upload-pack=x'] } }, 'is not a repository'],
+      [{ over: { repos: ['https://me:hidden@host/x'] } }, 'contains a password'],
+      [{ ref: 'nowhere' }, 'has no commit named nowhere'],
+      [{ over: {} }, 'The task file has no targets'],
+      [{ over: { repos: ['repos/one'], items: 'none.jsonl' } }, 'none.jsonl, was not found'],
+    ],
+    3,
+  ),
+)('%j is refused with the reason', async (more, words) => {
   project = await projectWithRepos(['one']);
   await expect(expanded({ prompt: 'Do it', over: { repos: ['repos/one'] }, ...more })).rejects.toThrow(words);
 });
@@ -168,12 +174,14 @@ longTest('the check for uncommitted changes runs no filter of the repository, wh
   expect([existsSync(mark), notes]).toEqual([false, [expect.stringContaining('has uncommitted changes')]]);
 });
 
-test.each([
-  ['remote.evil.url', 'ssh://x/y', 'core.sshCommand'],
-  ['remote.evil.url', 'git://x/y', 'core.gitProxy'],
-  ['remote.evil.url', '/', 'remote.evil.uploadpack'],
-  ['remote.evil.vcs', 'ext', 'remote.evil.url'],
-])('a repository whose objects are elsewhere (%s %s) is not asked to fetch them by %s', async (key, value, program) => {
+test.each(
+  someOf([
+    ['remote.evil.url', 'ssh://x/y', 'core.sshCommand'],
+    ['remote.evil.url', 'git://x/y', 'core.gitProxy'],
+    ['remote.evil.url', '/', 'remote.evil.uploadpack'],
+    ['remote.evil.vcs', 'ext', 'remote.evil.url'],
+  ]),
+)('a repository whose objects are elsewhere (%s %s) is not asked to fetch them by %s', async (key, value, program) => {
   project = await projectWithRepos(['evil']);
   const repo = join(project.dir, 'repos/evil');
   const mark = join(project.dir, 'ran');

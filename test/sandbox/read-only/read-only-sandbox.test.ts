@@ -8,6 +8,7 @@ import type { CallRequest, Tool } from '../../../src/contracts/tool.ts';
 import { query } from '../../../src/engine/query.ts';
 import { createBashTool } from '../../../src/tools/bash/bash.ts';
 import { createShellRegistry } from '../../../src/tools/bash/shell-registry.ts';
+import { longTest } from '../../support/long-test.ts';
 import { drain } from '../../support/loop/drain.ts';
 import { calls, scripted, userSays } from '../../support/loop/scripted.ts';
 import { createTestReadOnlySandbox } from '../../support/read-only-sandbox.ts';
@@ -199,7 +200,7 @@ describe.skipIf(NO_SANDBOX !== undefined)(`the read-only sandbox (${NO_SANDBOX ?
     expect(printed).toBe('tool\nmine\n[user]\n  name = me\ngit\n');
   });
 
-  test('more secret files than can be hidden one by one are hidden by folder, or nothing runs', async () => {
+  longTest('more secret files than can be hidden one by one are hidden by folder, or nothing runs', async () => {
     await using project = await createTempProject({ 'decoys/readme': 'x', 'last/deep/real.pem': 'SECRET' }, PARENT);
     const fill = (folder: string) =>
       Promise.all([...Array(420).keys()].map((n) => project.write(join(folder, `${n}.pem`), 'SECRET')));
@@ -259,7 +260,7 @@ describe.skipIf(NO_SANDBOX !== undefined)(`the read-only sandbox (${NO_SANDBOX ?
         ['false', undefined],
         ['grep -r no-such-word sub', undefined],
       ],
-      5,
+      2,
     ),
   )('a command that needs more says so: %s', async (command, effect) => {
     await using project = await createTempProject({ a: '1', 'sub/b': '1' }, PARENT);
