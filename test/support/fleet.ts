@@ -2,6 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SeenRequest } from './api/dialect.ts';
 import { type ApiTurn, calls, says, toolUse } from './api/reply.ts';
+import { initRepository } from './init-repository.ts';
 import { NO_POSTGRES, startPostgres, type TestPostgres } from './postgres.ts';
 import { isWholeRun } from './runs.ts';
 import { createTempProject, type TempProject } from './temp-project.ts';
@@ -55,9 +56,7 @@ export async function addRepo(
 ): Promise<string> {
   const folder = join(project.dir, 'repos', name);
   for (const [path, text] of Object.entries(files)) await project.write(join('repos', name, path), text);
-  await project.git('-C', folder, 'init', '-q');
-  await project.git('-C', folder, 'add', '-A');
-  await project.git('-C', folder, 'commit', '-q', '-m', 'Start');
+  await initRepository(project.git, folder);
   return folder;
 }
 

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { newMarker } from './environment.ts';
+import { initRepository } from './init-repository.ts';
 import { killMarkedProcesses, newestPid } from './processes.ts';
 import { isWholeRun } from './runs.ts';
 
@@ -82,11 +83,7 @@ export async function createTempProject(
       });
       return stdout;
     },
-    async initGit() {
-      await project.git('init', '-q');
-      await project.git('add', '-A');
-      await project.git('commit', '-q', '--allow-empty', '-m', 'Start');
-    },
+    initGit: () => initRepository(project.git, dir),
     remove,
     [Symbol.asyncDispose]: remove,
   };
