@@ -37,9 +37,9 @@ import {
   toolUse,
 } from '../support/api/reply.ts';
 import { type Script, startApiServer } from '../support/api/server.ts';
+import { startJsonHost } from '../support/json-host.ts';
 import { longTest } from '../support/long-test.ts';
 import { type HereEnd, runHere } from '../support/run-here.ts';
-import { startOuro } from '../support/run-ouro.ts';
 import { someOf } from '../support/runs.ts';
 import { replayAll } from '../support/stored-sessions.ts';
 import { createTempProject } from '../support/temp-project.ts';
@@ -157,22 +157,16 @@ test('every fault of a reply ends as it should, and leaves a valid history', asy
   const tried = [...PROMPTS.filter(isFinishedCall), ...someOf(others, 2), LAST];
   const queue: ApiTurn[] = [];
   await using server = await startApiServer({ turns: () => queue.shift() });
-  const host = ['-p', '--input-format', 'stream-json', '--output-format', 'stream-json', '--verbose'];
-  await using ouro = startOuro(project, host, server.url, { stdin: 'open', env: PATIENCE });
-  const lines = ouro.lines()[Symbol.asyncIterator]();
-  for (const { what, turns, end } of tried) {
+  const host = startJsonHost(project, [], server.url, { env: PATIENCE });
+  const results = () => host.heard().filter(({ type }) => type === 'result');
+  for (const [at, { what, turns, end }] of tried.entries()) {
     const before = server.requests().length;
     queue.push(...turns);
-    ouro.sendLine({ type: 'user', message: { role: 'user', content: what } });
-    for (let line = await lines.next(); ; line = await lines.next()) {
-      expect(line.done, what).toBe(false);
-      const told = JSON.parse(line.value);
-      if (told.type !== 'result') continue;
-      expect(told, what).toMatchObject(
-        end ?? { is_error: false, result: expect.stringMatching(/All is well here\.$/) },
-      );
-      break;
-    }
+    host.say(what);
+    await host.waitFor(() => results().length > at);
+    expect(results()[at], what).toMatchObject(
+      end ?? { is_error: false, result: expect.stringMatching(/All is well here\.$/) },
+    );
     expect(server.requests().length - before, what).toBe(turns.length);
   }
   expect(server.all().flatMap(({ violation }) => violation ?? [])).toEqual([]);
@@ -181,8 +175,7 @@ test('every fault of a reply ends as it should, and leaves a valid history', asy
   expect(sent.find((raw) => raw.includes('a cut after a finished call') && raw.includes('1→alpha'))).toBeDefined();
   // The signature is sent once, refused, and left out from there on.
   expect(sent.filter((raw) => raw.includes('"thinking":"Hm."'))).toHaveLength(1);
-  ouro.child.stdin.end();
-  expect((await ouro.ended).code).toBe(0);
+  expect(await host.end()).toBe(0);
 });
 
 type Played = HereEnd & { readonly requests: number; readonly violations: readonly string[] };
