@@ -111,7 +111,7 @@ longTest('the launcher starts without Node once the dependencies are installed',
   expect(ended).toMatchObject({ code: 0, stderr: '' });
 });
 
-test('a failed installation ends with one sentence that says what to do', async () => {
+longTest('a failed installation ends with one sentence that says what to do', async () => {
   const { root, env } = bareCheckout();
   const ended = await started(...bootstrap(root, 'start'), { cwd: root, env: { ...env, NPM_FAILS: '1' } });
   expect({ code: ended.code, stdout: ended.stdout, said: ended.stderr.trim().split('\n').at(-1) }).toEqual({
@@ -124,7 +124,7 @@ test('a failed installation ends with one sentence that says what to do', async 
   expect(existsSync(join(root, '.installing'))).toBe(false);
 });
 
-test('a missing npm is reported', async () => {
+longTest('a missing npm is reported', async () => {
   const { root, env } = bareCheckout();
   const PATH = temporary();
   symlinkSync(nodeFile(), join(PATH, 'node'));

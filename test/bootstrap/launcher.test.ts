@@ -5,7 +5,7 @@ import { longTest } from '../support/long-test.ts';
 import { someOf } from '../support/runs.ts';
 import { bareCheckout, nodeFile, repository, started, temporary, writeExecutable } from './checkout.ts';
 
-test('the launcher is found through a chain of absolute and relative symlinks', async () => {
+longTest('the launcher is found through a chain of absolute and relative symlinks', async () => {
   const { root, env } = bareCheckout();
   const links = temporary();
   mkdirSync(join(links, 'deep'));

@@ -90,7 +90,7 @@ describe.skipIf(NO_SANDBOX !== undefined)(`network of the sandbox (${NO_SANDBOX 
     expect(printed).toBe('of the repository\nof the package\n');
   });
 
-  test('without the proxy the sandbox has no network, and the reason is reported', async () => {
+  longTest('without the proxy the sandbox has no network, and the reason is reported', async () => {
     await using project = await createTempProject();
     const { run, sandbox } = await createTestSandbox(project, { settings: {}, env: { PATH: '/nowhere' } });
     await expect(run('true')).rejects.toThrow('bwrap is not installed');

@@ -2,6 +2,7 @@ import { existsSync, readFileSync, readlinkSync } from 'node:fs';
 import { link, mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { longTest } from '../support/long-test.ts';
 import { createTestSandbox, NO_SANDBOX } from '../support/sandbox.ts';
 import { createTempProject } from '../support/temp-project.ts';
 
@@ -144,7 +145,7 @@ describe.skipIf(NO_SANDBOX !== undefined)(`the sandbox (${NO_SANDBOX ?? 'bubblew
     expect(readFileSync(join(project.dir, 'real.json'), 'utf8')).toBe('{}');
   });
 
-  test('a .git file is not redirected, and no folder is turned into a repository', async () => {
+  longTest('a .git file is not redirected, and no folder is turned into a repository', async () => {
     await using project = await createTempProject({ 'sub/.git': 'gitdir: ../elsewhere\n' });
     const { run } = await createTestSandbox(project);
     await run(
@@ -154,7 +155,7 @@ describe.skipIf(NO_SANDBOX !== undefined)(`the sandbox (${NO_SANDBOX ?? 'bubblew
     expect(existsSync(join(project.dir, 'HEAD'))).toBe(false);
   });
 
-  test('where home is the workspace, nothing that runs at the next login can be created', async () => {
+  longTest('where home is the workspace, nothing that runs at the next login can be created', async () => {
     await using project = await createTempProject();
     const { run } = await createTestSandbox(project, { roots: [project.home] });
     const names = [
@@ -203,7 +204,7 @@ describe.skipIf(NO_SANDBOX !== undefined)(`the sandbox (${NO_SANDBOX ?? 'bubblew
     expect(await project.read('a')).toBe('1');
   });
 
-  test('a folder opens no repository that does not refer back to it', async () => {
+  longTest('a folder opens no repository that does not refer back to it', async () => {
     await using project = await createTempProject({ a: '1' });
     await project.initGit();
     await project.git('worktree', 'add', '-q', join(project.home, 'tree'));
@@ -252,7 +253,7 @@ describe.skipIf(NO_SANDBOX !== undefined)(`the sandbox (${NO_SANDBOX ?? 'bubblew
     expect(await project.read('.env')).toBe('SECRET');
   });
 
-  test('a placeholder stays while another command relies on it, and is removed with the last', async () => {
+  longTest('a placeholder stays while another command relies on it, and is removed with the last', async () => {
     await using project = await createTempProject();
     const [first, second] = [await createTestSandbox(project), await createTestSandbox(project)];
     const command = { id: 'a', command: 'x', cwd: project.dir };
@@ -264,7 +265,7 @@ describe.skipIf(NO_SANDBOX !== undefined)(`the sandbox (${NO_SANDBOX ?? 'bubblew
     expect(await readdir(project.dir)).toEqual([]);
   });
 
-  test('files left by a crash are removed with the next command', async () => {
+  longTest('files left by a crash are removed with the next command', async () => {
     await using project = await createTempProject();
     const covers = join(project.ouroHome, 'sandbox/covers');
     await mkdir(covers, { recursive: true });

@@ -47,7 +47,7 @@ const EXAMPLES: readonly Example[] = [
   { page: 'worktrees.md', words: ['project-worktrees/parser'] },
 ];
 
-test.each(someOf(EXAMPLES, 4))(
+test.each(someOf(EXAMPLES, 2))(
   'the example of docs/$page works as it is written',
   async ({ page, words, turns = () => says('Fine.') }) => {
     const blocks = blocksOf(page);

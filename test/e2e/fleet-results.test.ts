@@ -234,7 +234,7 @@ describe.each(TESTED_STORES)('results on %s', (kind) => {
     expect(results).toMatchObject([{ title: 'one', state: 'done', patch: '', result: { structured: { n: 7 } } }]);
   });
 
-  test('a patch that is not UTF-8 survives --json byte for byte', async () => {
+  longTest('a patch that is not UTF-8 survives --json byte for byte', async () => {
     on.project = await projectWithRepos(['one']);
     await writePolicy(on.project);
     await on.project.write(

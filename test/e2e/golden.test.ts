@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { calls, promptTooLong, reply, says, status, text, thinking, toolUse } from '../support/api/reply.ts';
 import { type ApiServer, type Script, startApiServer } from '../support/api/server.ts';
+import { longTest } from '../support/long-test.ts';
 import { runHere } from '../support/run-here.ts';
 import { someOf } from '../support/runs.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
@@ -72,7 +73,7 @@ test.each(
   await expect(steady(stdout)).toMatchFileSnapshot(`golden/${name}.txt`);
 });
 
-test('stream-json with partial messages is unchanged', async () => {
+longTest('stream-json with partial messages is unchanged', async () => {
   // Without calls: those run while their reply still streams, and end when they like.
   const { stdout } = await run(
     { turns: [reply([thinking('Let me see.'), text('It says **alpha**.')])] },
@@ -129,7 +130,7 @@ test.each<readonly [string, Script, readonly string[], object]>(
       ['prompt_too_long', { turns: [], after: promptTooLong() }, [], { code: 1, is_error: true }],
       ['api_error', { turns: [], after: status(403) }, [], { code: 1, subtype: 'success', is_error: true }],
     ],
-    4,
+    3,
   ),
 )('%s: exit code, subtype and reason agree', async (reason, script, flags, expected) => {
   const { code, stdout } = await run(script, '--output-format=json', ...flags);

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { CALL_MARKER } from '../../src/lib/processes/process-tree.ts';
 import { inTime, startHub, stdio } from '../mcp/servers.ts';
 import { callTool } from '../support/call-tool.ts';
+import { longTest } from '../support/long-test.ts';
 import { expectNoProcessesLeft, processesMarked } from '../support/processes.ts';
 import { isWholeRun } from '../support/runs.ts';
 import { createTempProject } from '../support/temp-project.ts';
@@ -18,7 +19,7 @@ function toolOf({ listTools }: ReturnType<typeof startHub>['hub'], name: string)
   return found;
 }
 
-test('a stdio server provides tools, prompts, resources and instructions, and leaves no process', async () => {
+longTest('a stdio server provides tools, prompts, resources and instructions, and leaves no process', async () => {
   const marker = randomUUID();
   {
     await using started = startHub([stdio('every thing', EVERYTHING)], { newMarker: () => marker });

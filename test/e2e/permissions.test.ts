@@ -209,18 +209,25 @@ longTest('/permissions and /why work without a screen', async () => {
   expect((await runHere(project, ['-p', '/why', '--model', 'demo'])).stderr).toContain('No decisions yet.');
 });
 
-test('a refusal by a hook is reported like any denial: in the result and the transcript, with its reason', async () => {
-  await using project = await createTempProject(
-    settings({
-      hooks: { PreToolUse: [{ matcher: 'Bash', hooks: [{ type: 'command', command: 'echo not today >&2; exit 2' }] }] },
-    }),
-  );
-  await using server = await startApiServer({ turns: [calls(toolUse('Bash', { command: 'ls' }, 'a')), says('done')] });
-  const { stdout } = await runHere(project, ['-p', 'go', '--trust', '--output-format', 'json'], server.url);
-  expect(JSON.parse(stdout).permission_denials).toMatchObject([
-    { tool_use_id: 'a', reason: expect.stringContaining('not today') },
-  ]);
-  expect((await records(project)).filter(({ type }) => type === 'permission')).toMatchObject([
-    { callId: 'a', verdict: 'deny', trace: [{ stage: 'hook' }] },
-  ]);
-});
+longTest(
+  'a refusal by a hook is reported like any denial: in the result and the transcript, with its reason',
+  async () => {
+    await using project = await createTempProject(
+      settings({
+        hooks: {
+          PreToolUse: [{ matcher: 'Bash', hooks: [{ type: 'command', command: 'echo not today >&2; exit 2' }] }],
+        },
+      }),
+    );
+    await using server = await startApiServer({
+      turns: [calls(toolUse('Bash', { command: 'ls' }, 'a')), says('done')],
+    });
+    const { stdout } = await runHere(project, ['-p', 'go', '--trust', '--output-format', 'json'], server.url);
+    expect(JSON.parse(stdout).permission_denials).toMatchObject([
+      { tool_use_id: 'a', reason: expect.stringContaining('not today') },
+    ]);
+    expect((await records(project)).filter(({ type }) => type === 'permission')).toMatchObject([
+      { callId: 'a', verdict: 'deny', trace: [{ stage: 'hook' }] },
+    ]);
+  },
+);

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { calls, says, toolUse } from '../support/api/reply.ts';
 import { startApiServer } from '../support/api/server.ts';
+import { longTest } from '../support/long-test.ts';
 import { runHere } from '../support/run-here.ts';
 import { NO_SANDBOX } from '../support/sandbox.ts';
 import { createTempProject } from '../support/temp-project.ts';
@@ -27,7 +28,7 @@ describe.skipIf(NO_SANDBOX !== undefined)(`read-only commands (${NO_SANDBOX ?? '
     expect(await project.read('b')).toBe('');
   });
 
-  test('find programs in a folder of PATH below /tmp', async () => {
+  longTest('find programs in a folder of PATH below /tmp', async () => {
     await using project = await createTempProject();
     const folder = join(project.dir, '../programs');
     await mkdir(folder);

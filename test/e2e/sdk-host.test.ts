@@ -282,7 +282,7 @@ longTest('a structured answer is returned as an object', async () => {
   expect(resultsOf(heard)).toMatchObject([{ subtype: 'success', structured_output: { n: 42 } }]);
 });
 
-test('partial messages include the raw events, each block whole just before it ends', async () => {
+longTest('partial messages include the raw events, each block whole just before it ends', async () => {
   await host.api(calls(text('I look.'), toolUse('Read', { file_path: 'a.txt' })), says('seen'));
   const heard = await host.ask('go', { includePartialMessages: true });
   const kinds = heard.flatMap((message) => {
@@ -302,7 +302,7 @@ test('partial messages include the raw events, each block whole just before it e
   ]);
 });
 
-test('requests of a host about the run are answered', async () => {
+longTest('requests of a host about the run are answered', async () => {
   await host.api(says('one'));
   const person = conversation();
   const running = query({ prompt: person.prompts, options: host.options() });

@@ -73,7 +73,7 @@ test('--continue continues where the session stopped, and repeats its bytes', as
   expect(plain(second?.body.tools)).toBe(plain(first?.body.tools));
 });
 
-test.each(
+longTest.each(
   someOf(
     [
       ['SIGINT', 130],

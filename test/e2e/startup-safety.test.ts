@@ -92,7 +92,7 @@ test('the program that the launcher starts gets no variable from a .env file', a
 });
 
 /** The trap must be armed, or the tests above would prove nothing. */
-test.each(
+longTest.each(
   someOf([
     ['bunfig.toml', ['--no-env-file', `--tsconfig-override=${join(repository, 'tsconfig.json')}`]],
     ['tsconfig.json', ['--no-env-file', `--config=${join(repository, 'bunfig.toml')}`]],

@@ -1,5 +1,6 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { calls, says, toolUse } from '../support/api/reply.ts';
+import { longTest } from '../support/long-test.ts';
 import { openOuro } from '../support/terminal/open-ouro.ts';
 
 const numbered = (count: number) => Array.from({ length: count }, (_, at) => `line ${at + 1}\n`);
@@ -8,7 +9,7 @@ const EDITS = [
   { old_string: 'line 40\n', new_string: 'forty\n' },
 ];
 
-test('an edit is allowed in parts, reviewed and undone, and the model learns of both', async () => {
+longTest('an edit is allowed in parts, reviewed and undone, and the model learns of both', async () => {
   const read = toolUse('Read', { file_path: 'a.txt' }, 'c1');
   const change = toolUse('MultiEdit', { file_path: 'a.txt', edits: EDITS }, 'c2');
   await using ouro = await openOuro([calls(read), calls(change), says('Changed.'), says('I see.')], {

@@ -12,7 +12,7 @@ import { isAfterCall } from '../support/fleet.ts';
 import { longTest } from '../support/long-test.ts';
 import { expectNoProcessesLeft } from '../support/processes.ts';
 import { type HereEnd, runHere, startHere } from '../support/run-here.ts';
-import { someOf } from '../support/runs.ts';
+import { isWholeRun, someOf } from '../support/runs.ts';
 import { NO_SANDBOX } from '../support/sandbox.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
@@ -206,17 +206,24 @@ longTest('settings, memory and skills of the user do not take part, except those
   expect(existsSync(join(project.ouroHome, 'projects'))).toBe(false);
 });
 
-test.skipIf(NO_SANDBOX !== undefined)('with --sandbox, commands need no rule and cannot leave the folder', async () => {
-  await using away = await createTempProject({}, '/var/tmp');
-  const script = "files: { make.sh: 'touch ../escaped; echo hello > greeting.txt' }";
-  const task = GREETING_TASK.replace(/^files: .*$/m, script).replace('sh hidden.sh', 'test ! -e ../escaped');
-  await away.write('tasks/greeting.yaml', task);
-  server = await startApiServer({
-    turns: (request) => (isAfterCall(request) ? says('Done.') : calls(toolUse('Bash', { command: 'sh make.sh' }))),
-  });
-  const end = await runHere(away, ['eval', 'tasks', '--sandbox', '--model', 'claude-sonnet-5-5', '--json'], server.url);
-  expect(parseReport(end).runs).toMatchObject([{ outcome: 'passed', reason: '', failures: [] }]);
-});
+test.runIf(isWholeRun && NO_SANDBOX === undefined)(
+  'with --sandbox, commands need no rule and cannot leave the folder',
+  async () => {
+    await using away = await createTempProject({}, '/var/tmp');
+    const script = "files: { make.sh: 'touch ../escaped; echo hello > greeting.txt' }";
+    const task = GREETING_TASK.replace(/^files: .*$/m, script).replace('sh hidden.sh', 'test ! -e ../escaped');
+    await away.write('tasks/greeting.yaml', task);
+    server = await startApiServer({
+      turns: (request) => (isAfterCall(request) ? says('Done.') : calls(toolUse('Bash', { command: 'sh make.sh' }))),
+    });
+    const end = await runHere(
+      away,
+      ['eval', 'tasks', '--sandbox', '--model', 'claude-sonnet-5-5', '--json'],
+      server.url,
+    );
+    expect(parseReport(end).runs).toMatchObject([{ outcome: 'passed', reason: '', failures: [] }]);
+  },
+);
 
 test.each(
   someOf(

@@ -6,7 +6,7 @@ import { runHere } from '../support/run-here.ts';
 import { isWholeRun } from '../support/runs.ts';
 import { createTempProject } from '../support/temp-project.ts';
 
-const FEW = ['git-resolve-conflict'];
+const FEW = ['shell-log-report'];
 
 test('each shipped task fails before and passes after its solution', async () => {
   await using project = await createTempProject();

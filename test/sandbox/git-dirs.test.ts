@@ -2,6 +2,7 @@ import { existsSync, lstatSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { longTest } from '../support/long-test.ts';
 import { createTestSandbox, NO_SANDBOX } from '../support/sandbox.ts';
 import { createTempProject } from '../support/temp-project.ts';
 
@@ -72,7 +73,7 @@ describe.skipIf(NO_SANDBOX !== undefined)(`git in a sandbox (${NO_SANDBOX ?? 'bu
     expect(await project.git('config', '--list', '--local')).not.toContain('fsmonitor');
   });
 
-  test('rebase steps that run a program, and links, do not outlive the command', async () => {
+  longTest('rebase steps that run a program, and links, do not outlive the command', async () => {
     await using project = await createTempProject({ a: '1' });
     await project.initGit();
     const outside = join(project.home, 'profile');
@@ -116,7 +117,7 @@ describe.skipIf(NO_SANDBOX !== undefined)(`git in a sandbox (${NO_SANDBOX ?? 'bu
     expect(await other.read('.git/config')).toContain('hooksPath');
   });
 
-  test('an unfinished rebase of the user keeps its steps', async () => {
+  longTest('an unfinished rebase of the user keeps its steps', async () => {
     await using project = await createTempProject({ a: '1' });
     await project.initGit();
     await mkdir(join(project.dir, '.git/rebase-merge'));
@@ -127,7 +128,7 @@ describe.skipIf(NO_SANDBOX !== undefined)(`git in a sandbox (${NO_SANDBOX ?? 'bu
     expect(await readFile(todo, 'utf8')).toBe('exec npm test\n# Removed after a sandboxed command: exec evil\n');
   });
 
-  test('a repository whose work tree is elsewhere loses a planted commondir after the command', async () => {
+  longTest('a repository whose work tree is elsewhere loses a planted commondir after the command', async () => {
     await using project = await createTempProject({ a: '1' });
     await project.initGit();
     await project.git('config', 'core.worktree', project.dir);

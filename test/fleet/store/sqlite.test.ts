@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { createFleetStore, openFleetStore } from '../../../src/fleet/store/open-fleet-store.ts';
 import { openSqlite } from '../../../src/fleet/store/sqlite.ts';
 import { stormBatch, stormTasks } from '../../support/fleet-storm.ts';
+import { longTest } from '../../support/long-test.ts';
 import { someOf } from '../../support/runs.ts';
 import { createTempProject } from '../../support/temp-project.ts';
 
@@ -141,38 +142,41 @@ const COLUMNS = {
   fleet_files: ['content'],
 } as const;
 
-test('odd values in a column of a queue hide neither the other columns nor the other rows, and are not lost', async () => {
-  const failures: string[] = [];
-  for (const [table, columns] of Object.entries(COLUMNS))
-    for (const column of someOf(columns, 2)) {
-      await using project = await createTempProject();
-      const store = await openAfter(project.dir);
-      const database = new DatabaseSync(join(project.dir, 'fleet.db'));
-      const isNullable = database
-        .prepare(`PRAGMA table_info(${table})`)
-        .all()
-        .some((info) => info.name === column && info.notnull === 0);
-      for (const odd of ODD) {
-        if (odd === 'NULL' && !isNullable) continue;
-        database.exec(`UPDATE ${table} SET ${column} = ${odd}`);
-        try {
-          const [batch] = await store.listBatches();
-          const tasks = await store.listTasks(batch?.id ?? '');
-          if (tasks.length !== 2 || tasks.some(({ key }) => !key.startsWith('task-')))
-            throw new Error('Tasks are lost.');
-          await store.listAttempts(batch?.id ?? '', 'task-0');
-          await store.readFile(batch?.id ?? '', 'task-0', 'patch');
-          await store.claim({ ...me, worker: 'w2' });
-          await store.reclaimExpired();
-        } catch (thrown) {
-          failures.push(`${table}.${column} = ${odd}: ${thrown}`);
+longTest(
+  'odd values in a column of a queue hide neither the other columns nor the other rows, and are not lost',
+  async () => {
+    const failures: string[] = [];
+    for (const [table, columns] of Object.entries(COLUMNS))
+      for (const column of someOf(columns, 2)) {
+        await using project = await createTempProject();
+        const store = await openAfter(project.dir);
+        const database = new DatabaseSync(join(project.dir, 'fleet.db'));
+        const isNullable = database
+          .prepare(`PRAGMA table_info(${table})`)
+          .all()
+          .some((info) => info.name === column && info.notnull === 0);
+        for (const odd of ODD) {
+          if (odd === 'NULL' && !isNullable) continue;
+          database.exec(`UPDATE ${table} SET ${column} = ${odd}`);
+          try {
+            const [batch] = await store.listBatches();
+            const tasks = await store.listTasks(batch?.id ?? '');
+            if (tasks.length !== 2 || tasks.some(({ key }) => !key.startsWith('task-')))
+              throw new Error('Tasks are lost.');
+            await store.listAttempts(batch?.id ?? '', 'task-0');
+            await store.readFile(batch?.id ?? '', 'task-0', 'patch');
+            await store.claim({ ...me, worker: 'w2' });
+            await store.reclaimExpired();
+          } catch (thrown) {
+            failures.push(`${table}.${column} = ${odd}: ${thrown}`);
+          }
         }
+        database.close();
+        await store.close();
       }
-      database.close();
-      await store.close();
-    }
-  expect(failures).toEqual([]);
-});
+    expect(failures).toEqual([]);
+  },
+);
 
 test('a task in an unknown state has failed, and a retry starts it again', async () => {
   await using project = await createTempProject();

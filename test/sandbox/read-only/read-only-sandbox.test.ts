@@ -148,7 +148,7 @@ describe.skipIf(NO_SANDBOX !== undefined)(`the read-only sandbox (${NO_SANDBOX ?
     );
   });
 
-  test('worktrees and submodules find their repository, and a forged .git file opens nothing', async () => {
+  longTest('worktrees and submodules find their repository, and a forged .git file opens nothing', async () => {
     await using project = await createTempProject({ a: '1' }, PARENT);
     await project.initGit();
     const tree = join(project.home, '.trees/one');
@@ -178,27 +178,30 @@ describe.skipIf(NO_SANDBOX !== undefined)(`the read-only sandbox (${NO_SANDBOX ?
     expect(outside.blocked).toEqual([{ kind: 'read', path: join(other.dir, 'log') }]);
   });
 
-  test('toolchains and plain configuration of the home folder stay readable, and files with tokens do not', async () => {
-    await using project = await createTempProject({}, PARENT);
-    const files = {
-      '.npmrc': '//registry.example/:_authToken=abcdefghijklmnop\n',
-      '.gitconfig': '[user]\n  name = me\n',
-      '.cargo/bin/tool': '#!/bin/sh\necho tool\n',
-      '.cargo/credentials.toml': 'SECRET',
-      '.mytool/bin/mine': '#!/bin/sh\ncat ~/.mytool/lib\n',
-      '.mytool/lib': 'mine\n',
-      '.config/git/ignore': '*.log\n',
-      '.config/other/token': 'SECRET',
-    };
-    for (const [name, text] of Object.entries(files)) {
-      await mkdir(join(project.home, name, '..'), { recursive: true });
-      await writeFile(join(project.home, name), text, { mode: 0o755 });
-    }
-    const path = `${project.home}/.cargo/bin:${project.home}/.mytool/bin:/usr/bin:/bin`;
-    const { run } = createTestReadOnlySandbox(project, { env: { PATH: path } });
-    const { printed } = await run('tool; mine; cat ~/.gitconfig ~/.npmrc ~/.cargo/credentials.toml; ls ~/.config');
-    expect(printed).toBe('tool\nmine\n[user]\n  name = me\ngit\n');
-  });
+  longTest(
+    'toolchains and plain configuration of the home folder stay readable, and files with tokens do not',
+    async () => {
+      await using project = await createTempProject({}, PARENT);
+      const files = {
+        '.npmrc': '//registry.example/:_authToken=abcdefghijklmnop\n',
+        '.gitconfig': '[user]\n  name = me\n',
+        '.cargo/bin/tool': '#!/bin/sh\necho tool\n',
+        '.cargo/credentials.toml': 'SECRET',
+        '.mytool/bin/mine': '#!/bin/sh\ncat ~/.mytool/lib\n',
+        '.mytool/lib': 'mine\n',
+        '.config/git/ignore': '*.log\n',
+        '.config/other/token': 'SECRET',
+      };
+      for (const [name, text] of Object.entries(files)) {
+        await mkdir(join(project.home, name, '..'), { recursive: true });
+        await writeFile(join(project.home, name), text, { mode: 0o755 });
+      }
+      const path = `${project.home}/.cargo/bin:${project.home}/.mytool/bin:/usr/bin:/bin`;
+      const { run } = createTestReadOnlySandbox(project, { env: { PATH: path } });
+      const { printed } = await run('tool; mine; cat ~/.gitconfig ~/.npmrc ~/.cargo/credentials.toml; ls ~/.config');
+      expect(printed).toBe('tool\nmine\n[user]\n  name = me\ngit\n');
+    },
+  );
 
   longTest('more secret files than can be hidden one by one are hidden by folder, or nothing runs', async () => {
     await using project = await createTempProject({ 'decoys/readme': 'x', 'last/deep/real.pem': 'SECRET' }, PARENT);
