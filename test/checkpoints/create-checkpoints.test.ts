@@ -375,7 +375,7 @@ test('files that are too large or ignored in bulk are named before anything runs
   expect(Object.keys(await picture(join(root, 'out')))).toEqual(['3', '4', '5']);
 });
 
-test('a pipe in place of an ignore file does not block the snapshot of the workspace', async () => {
+longTest('a pipe in place of an ignore file does not block the snapshot of the workspace', async () => {
   await shell('mkdir d && mkfifo d/.gitignore && echo before > d/a', root, base);
   const checkpoints = open();
   await checkpoints.addPrompt('m1', 'go');
@@ -408,7 +408,7 @@ test('nothing is written through a symlink that appeared meanwhile', async () =>
   expect(await readFile(join(outside, 'a'), 'utf8')).toBe('changed');
 });
 
-test('nothing is removed through a symlink that appeared meanwhile', async () => {
+longTest('nothing is removed through a symlink that appeared meanwhile', async () => {
   const outside = join(base, 'outside');
   await mkdir(outside);
   await writeFile(join(outside, 'a'), 'new');
@@ -434,7 +434,7 @@ test('a damaged backup is not restored', async () => {
   expect(await readFile(join(root, 'a'), 'utf8')).toBe('second');
 });
 
-test('pending contents cut off by a full disk do not affect later backups', async () => {
+longTest('pending contents cut off by a full disk do not affect later backups', async () => {
   const folder = join(base, 'session');
   const pack = createSingleFileContentStore(folder);
   const first = pack.put(Buffer.from('first'));
@@ -474,7 +474,7 @@ test('changes by others while a command runs stay: edits to a known file, anothe
   expect(gone).toEqual(['.claude/', settings, 'mine', 'theirs']);
 });
 
-test('named pipes and paths that are not UTF-8 are restored', async () => {
+longTest('named pipes and paths that are not UTF-8 are restored', async () => {
   const all = 'find . -printf "%p %y %m %l\\n" -type f -exec cat {} \\; | LC_ALL=C sort > ../seen';
   const seen = async () => {
     await shell(all, root, base);
@@ -507,7 +507,7 @@ const LIST = Buffer.from(
   'hex',
 );
 
-test('a deleted file is restored with its owner, access control list and other attributes', async () => {
+longTest('a deleted file is restored with its owner, access control list and other attributes', async () => {
   await mkdir(join(root, 'dir'));
   const inside = join(root, 'dir', 'a');
   await writeFile(inside, 'a');
@@ -541,7 +541,7 @@ test('a deleted file is restored with its owner, access control list and other a
   }
 });
 
-test('an undo keeps hard links, owner and attributes of a file', async () => {
+longTest('an undo keeps hard links, owner and attributes of a file', async () => {
   await writeFile(join(root, 'a'), 'first');
   await writeFile(join(root, 'b'), 'first');
   await link(join(root, 'a'), join(base, 'a too'));

@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { longTest } from '../support/long-test.ts';
+import { someOf } from '../support/runs.ts';
 import { decideBash, makeFixture } from './fixture.ts';
 
 const fixture = makeFixture();
@@ -40,9 +41,12 @@ function milliseconds(command: string, fast = 0): number {
   return least;
 }
 
-test.each(WORST.map((command) => [command.slice(0, 40), command]))('%s … is decided without delay', (_, command) => {
-  expect(milliseconds(command, 100)).toBeLessThan(1_000);
-});
+test.each(someOf(WORST, 5).map((command) => [command.slice(0, 40), command]))(
+  '%s … is decided without delay',
+  (_, command) => {
+    expect(milliseconds(command, 100)).toBeLessThan(1_000);
+  },
+);
 
 longTest('a command that repeats a search takes hardly longer than one that runs it once', () => {
   const [one, many] = [milliseconds('grep -rn x many'), milliseconds('grep -rn x many; '.repeat(150))];

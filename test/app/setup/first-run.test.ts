@@ -8,6 +8,7 @@ import type { Environment } from '../../../src/contracts/environment.ts';
 import type { CliRunOptions } from '../../../src/contracts/frontend/cli-run-options.ts';
 import { bareEnvironment } from '../../support/environment.ts';
 import { runOptions } from '../../support/run-options.ts';
+import { someOf } from '../../support/runs.ts';
 import { createTempProject } from '../../support/temp-project.ts';
 
 const NOW = { trust: 'no', model: { kind: 'as_found' }, takeOver: 'open', typed: '' } as const;
@@ -100,7 +101,7 @@ const POWERS = {
   'settings of a folder above': ['../.claude/settings.json', JSON.stringify({ permissions: { allow: ['Bash'] } })],
 } as const;
 
-test.each(Object.keys(POWERS) as readonly (keyof typeof POWERS)[])(
+test.each(someOf(Object.keys(POWERS) as readonly (keyof typeof POWERS)[], 2))(
   'trusting applies to what was shown: %s that appeared while the question was open is asked about',
   async (name) => {
     await using project = await createTempProject({ '.git/HEAD': 'ref: refs/heads/main\n' });

@@ -10,6 +10,7 @@ import type { Message } from '../../../src/contracts/message.ts';
 import type { ModelPrice, ModelRequest } from '../../../src/contracts/model.ts';
 import { toRequestMessages } from '../../../src/engine/request/build-model-request.ts';
 import { repairMessages } from '../../../src/engine/request/repair-messages.ts';
+import { isWholeRun } from '../../support/runs.ts';
 import { bench, INFO, NEVER, prompt, reads, says, words } from '../workbench.ts';
 
 const BASE: ModelRequest = {
@@ -200,7 +201,7 @@ test('in random conversations only reduction levels break the prefix, and each b
         else if (found !== undefined) expect([found.location.part, found.expected]).toEqual(['message', true]);
       }
     }),
-    { numRuns: 50 },
+    { numRuns: isWholeRun ? 50 : 8 },
   );
 });
 

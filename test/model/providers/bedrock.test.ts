@@ -7,6 +7,7 @@ import { AWS_KEY, BEDROCK_DIALECT } from '../../support/api/cloud-dialects.ts';
 import { errorAt } from '../../support/api/faults.ts';
 import { says, status } from '../../support/api/reply.ts';
 import { type Script, startServer } from '../../support/api/server.ts';
+import { longTest } from '../../support/long-test.ts';
 import { createTempProject } from '../../support/temp-project.ts';
 import { drain, REQUEST } from '../support.ts';
 
@@ -141,7 +142,7 @@ describe('AWS credentials', () => {
     expect(seen).toEqual([]);
   });
 
-  test('awsCredentialExport prints them; it is run again when they expire or are refused', async () => {
+  longTest('awsCredentialExport prints them; it is run again when they expire or are refused', async () => {
     await using project = await createTempProject();
     const credentials = (token: string, Expiration?: string) =>
       JSON.stringify({
@@ -157,7 +158,7 @@ describe('AWS credentials', () => {
     expect(seen.map(({ headers }) => headers['x-amz-security-token'])).toEqual(['two']);
   });
 
-  test('a failing command is named', async () => {
+  longTest('a failing command is named', async () => {
     const { outcome } = await ask({
       variables: { AWS_REGION: 'us-east-1' },
       awsCredentialExport: 'echo no safe >&2; exit 3',

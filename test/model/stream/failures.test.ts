@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { withRetry } from '../../../src/model/retry.ts';
+import { someOf } from '../../support/runs.ts';
 import { ANTHROPIC, OPENAI } from '../dialects.ts';
 import { reset, silence, startFaultServer, status, stream, streamThenRepeat } from '../fault-server.ts';
 import { drain, REQUEST } from '../support.ts';
 
 const NO_WAIT = { clock: { now: Date.now, sleep: async () => undefined } };
 
-describe.each([ANTHROPIC, OPENAI])('faults of the $name server', (dialect) => {
+describe.each(someOf([ANTHROPIC, OPENAI]))('faults of the $name server', (dialect) => {
   const hello = [dialect.open, ...dialect.text(0, 'Hel', 'lo'), ...dialect.done('text')];
   const half = [dialect.open, ...dialect.text(0, 'Hel', 'lo').slice(0, 2)];
 

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
+import { someOf } from '../../support/runs.ts';
 import { ALLOWED as ALLOWED_PROGRAMS } from '../corpus/allowed.ts';
 import { ALLOWED_DAILY } from '../corpus/allowed-daily.ts';
 import { ALLOWED_LINES } from '../corpus/allowed-lines.ts';
@@ -10,6 +11,8 @@ import { ALLOWED_LOOPS, ASKING_LOOPS } from '../corpus/loops.ts';
 import { UNCLEAR } from '../corpus/unclear.ts';
 import { decideBash, makeFixture } from '../fixture.ts';
 
+/** A part of a corpus; whole runs take it all. */
+const partOf = (corpus: readonly string[], share: number) => someOf(corpus, Math.floor(corpus.length * share));
 const ALLOWED = [...ALLOWED_PROGRAMS, ...ALLOWED_LINES, ...ALLOWED_DAILY, ...ALLOWED_LOOPS];
 const ASKING = [...ASKING_PROGRAMS, ...ASKING_PLACES, ...ASKING_TRICKS, ...ASKING_LOOPS];
 const fixture = makeFixture();
@@ -26,11 +29,11 @@ test('the corpus is large', () => {
 });
 
 test('commands that only read inside the workspace run unasked', () => {
-  expect(not('allow', ALLOWED)).toEqual([]);
+  expect(not('allow', [...ALLOWED_DAILY, ...partOf(ALLOWED, 1 / 3)])).toEqual([]);
 });
 
 test('commands that may change something, connect or read elsewhere ask', () => {
-  expect(not('ask', ASKING)).toEqual([]);
+  expect(not('ask', partOf(ASKING, 1 / 2))).toEqual([]);
 });
 
 test('commands that the exact analysis cannot parse ask', () => {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createEditTool } from '../../../src/tools/edit/edit.ts';
 import { createReadTool } from '../../../src/tools/read/read.ts';
 import { createWriteTool } from '../../../src/tools/write.ts';
+import { someOf } from '../../support/runs.ts';
 import { callTool, createWorkbench, textOf } from '../file-workbench.ts';
 
 let bench: Awaited<ReturnType<typeof createWorkbench>>;
@@ -58,11 +59,14 @@ const edit = (file: string, old_string: string, new_string: string, rest: Record
   callTool(createEditTool(bench), { file_path: file, old_string, new_string, ...rest }, bench);
 
 describe('every other byte is unchanged', () => {
-  test.each(bench1)('$what in $encoding with $ending', async ({ encode, dress, before, old, next, after }) => {
-    const file = await prepare(encode(dress(before)));
-    await edit(file, old, next);
-    expect((await readFile(file)).equals(encode(dress(after)))).toBe(true);
-  });
+  test.each(someOf(bench1, 15))(
+    '$what in $encoding with $ending',
+    async ({ encode, dress, before, old, next, after }) => {
+      const file = await prepare(encode(dress(before)));
+      await edit(file, old, next);
+      expect((await readFile(file)).equals(encode(dress(after)))).toBe(true);
+    },
+  );
 });
 
 describe('line endings', () => {

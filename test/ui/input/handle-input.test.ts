@@ -4,6 +4,8 @@ import { needsHighlighter } from '../../../src/ui/app-state/needs-highlighter.ts
 import type { ResumableSessionList } from '../../../src/ui/app-state/overlay.ts';
 import type { UiEffect } from '../../../src/ui/input/input-result.ts';
 import { showMenuChoices } from '../../../src/ui/widgets/composer/draft-actions.ts';
+import { longTest } from '../../support/long-test.ts';
+import { someOf } from '../../support/runs.ts';
 import { asked, begins, ends, fails, over, queued, reports, starts } from '../widgets/screen/events.ts';
 import { openStage, type StageScreen } from '../widgets/screen/stage-screen.ts';
 
@@ -97,7 +99,7 @@ describe('ESC', () => {
     expect(screen.effects).toEqual([{ type: 'command', line: 'rewind' }]);
   });
 
-  test('with a key right after it is both', () => {
+  longTest('with a key right after it is both', () => {
     const screen = stage();
     screen.press('?');
     screen.type('\x1b!');
@@ -144,7 +146,7 @@ describe('enter', () => {
   });
 });
 
-test('typing between two ctrl+c keeps the program open', () => {
+longTest('typing between two ctrl+c keeps the program open', () => {
   for (const between of [['x'], ['x', 'backspace'], ['up'], ['shift+tab'], ['x', 'ctrl+c']]) {
     const screen = stage();
     screen.press('ctrl+c', ...between);
@@ -155,18 +157,21 @@ test('typing between two ctrl+c keeps the program open', () => {
   }
 });
 
-test.each(['exit', 'quit', ':q'])('the word %j alone exits; in a sentence, or during a run, it is sent', (word) => {
-  const screen = stage();
-  screen.type(word);
-  screen.press('enter');
-  expect(screen.effects).toEqual([{ type: 'leave' }]);
-  screen.type(`${word} now`);
-  screen.press('enter');
-  screen.tell(begins());
-  screen.type(word);
-  screen.press('enter');
-  expect(screen.effects.map(({ type }) => type)).toEqual(['leave', 'remember', 'prompt', 'remember', 'steer']);
-});
+test.each(someOf(['exit', 'quit', ':q']))(
+  'the word %j alone exits; in a sentence, or during a run, it is sent',
+  (word) => {
+    const screen = stage();
+    screen.type(word);
+    screen.press('enter');
+    expect(screen.effects).toEqual([{ type: 'leave' }]);
+    screen.type(`${word} now`);
+    screen.press('enter');
+    screen.tell(begins());
+    screen.type(word);
+    screen.press('enter');
+    expect(screen.effects.map(({ type }) => type)).toEqual(['leave', 'remember', 'prompt', 'remember', 'steer']);
+  },
+);
 
 test('ctrl+s reports what it stashed and what it restored', () => {
   const screen = stage();
@@ -316,7 +321,7 @@ describe('at a usage limit', () => {
     expect(other.effects).toEqual<readonly UiEffect[]>([{ type: 'continue', text: '' }]);
   });
 
-  test('w is a letter in a draft, and during a run', () => {
+  longTest('w is a letter in a draft, and during a run', () => {
     const screen = limited();
     screen.type('now');
     expect(screen.effects).toEqual([]);
@@ -357,7 +362,7 @@ test('ctrl+o follows the running sub-agent, lists several, and shows the transcr
   screen.dispose();
 });
 
-test('text typed over the key help closes it and goes to the draft; closing keys only close', () => {
+longTest('text typed over the key help closes it and goes to the draft; closing keys only close', () => {
   for (const [keys, draft] of [
     ['fix', 'fix'],
     ['?', ''],
@@ -372,7 +377,7 @@ test('text typed over the key help closes it and goes to the draft; closing keys
   }
 });
 
-test('a hint vanishes when another key changes the draft, and not before', () => {
+longTest('a hint vanishes when another key changes the draft, and not before', () => {
   const screen = stage();
   screen.press('esc');
   screen.wait(100);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { runs } from '../../../support/runs.ts';
+import { runs, someOf } from '../../../support/runs.ts';
 import { decideBash, makeFixture, type Setup } from '../../fixture.ts';
 
 const fixture = makeFixture();
@@ -123,7 +123,7 @@ test('code of another language is not analyzed, so it asks everywhere', () => {
       'parallel {1}{2} ::: a',
     ],
   ];
-  expect(open(lines.map((line) => line.replace(/ ;$/, " ';'")))).toEqual([]);
+  expect(open(someOf(lines, 16).map((line) => line.replace(/ ;$/, " ';'")))).toEqual([]);
 });
 
 test('a file that the command creates is not run by it', () => {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ElicitationRequest } from '../../../../src/contracts/tool.ts';
+import { longTest } from '../../../support/long-test.ts';
 import { asks, begins, starts } from '../screen/events.ts';
 import { openStage, type StageScreen } from '../screen/stage-screen.ts';
 
@@ -87,7 +88,7 @@ test('a text field takes text at once, whatever its letters; an empty optional o
   expect(answers(screen)).toEqual(sent({ action: 'accept', content: { name: '1 no', town: 'Bonn' } }));
 });
 
-test('a text field takes no text while the draft has some, and Esc leads to its options', async () => {
+longTest('a text field takes no text while the draft has some, and Esc leads to its options', async () => {
   const schema = { type: 'object', properties: { name: { type: 'string' } } } as const;
   const screen = openStage({ cols: 80, rows: 24 });
   screen.wait(1000);
@@ -139,7 +140,7 @@ test('enter takes the first choice, or the default of the field, and never sends
   expect(answers(screen)).toEqual([]);
 });
 
-test('choices without a digit are named where one can be typed', async () => {
+longTest('choices without a digit are named where one can be typed', async () => {
   const regions = Array.from({ length: 14 }, (_, at) => `region-${at + 1}`);
   const screen = askedFor({
     mode: 'form',
@@ -156,7 +157,7 @@ test('choices without a digit are named where one can be typed', async () => {
   expect(answers(screen)).toEqual(sent({ action: 'accept', content: { region: 'region-13' } }));
 });
 
-test('a URL shows its host, whatever it starts with, and can be copied and read whole', async () => {
+longTest('a URL shows its host, whatever it starts with, and can be copied and read whole', async () => {
   const url = `https://github.com@evil.example:8443/${'long/'.repeat(60)}`;
   const screen = askedFor({ mode: 'url', url, id: 'e1' });
   await screen.settled();
@@ -169,7 +170,7 @@ test('a URL shows its host, whatever it starts with, and can be copied and read 
   expect(answers(screen)).toEqual([]);
 });
 
-test('in a low window the selected option is shown whole, and keeps its typed text', async () => {
+longTest('in a low window the selected option is shown whole, and keeps its typed text', async () => {
   const screen = openStage({ cols: 40, rows: 15 });
   const options = ['PostgreSQL', 'SQLite', 'A File'].map((label) => ({
     label,

@@ -179,7 +179,7 @@ const KINDS: readonly (readonly [string, () => Script['turns'], RegExp])[] = [
   ],
 ];
 
-test.each(someOf(KINDS, 2))('%s: after a resume it looks the same as live', async (_, turns, row) => {
+test.each(someOf(KINDS))('%s: after a resume it looks the same as live', async (_, turns, row) => {
   const first = await begin(turns());
   const seen = watch(first.conversation);
   await first.conversation.agent.prompt('go on');

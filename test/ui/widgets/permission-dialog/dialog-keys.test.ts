@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { findNextTimedChangeMs } from '../../../../src/ui/input/handle-input.ts';
+import { longTest } from '../../../support/long-test.ts';
+import { someOf } from '../../../support/runs.ts';
 import { asks, begins, permission, queued, starts } from '../screen/events.ts';
 import { openStage, START_MS, type StageScreen } from '../screen/stage-screen.ts';
 
@@ -61,7 +63,7 @@ describe('a question accepts', () => {
     expect(answer(screen)).toEqual([]);
   });
 
-  test('a letter also when the first moment passed unnoticed', () => {
+  longTest('a letter also when the first moment passed unnoticed', () => {
     const screen = askedFor(0);
     const room = { height: 24, layOut: () => [] };
     const nowMs = START_MS + 60_000;
@@ -132,7 +134,7 @@ describe('a question accepts', () => {
     ]);
   });
 
-  test('a letter after a draft was emptied and a pause', () => {
+  longTest('a letter after a draft was emptied and a pause', () => {
     const screen = askedFor(500);
     screen.type('q');
     screen.press('ctrl+u', 'n');
@@ -143,7 +145,7 @@ describe('a question accepts', () => {
     expect(answer(screen)).toEqual([{ type: 'answer_permission', id: 'ask-c1', answer: { behavior: 'allow' } }]);
   });
 
-  test('the keys after ctrl+y, whatever the draft', () => {
+  longTest('the keys after ctrl+y, whatever the draft', () => {
     const screen = stage();
     screen.type('a draft');
     screen.tell(begins(), starts('c1', 'Bash', 'x'), permission('c1', 'Bash', { kind: 'shell', command: 'x' }));
@@ -232,7 +234,7 @@ describe('a question accepts', () => {
     ]);
   });
 
-  test('no key that focused the window', () => {
+  longTest('no key that focused the window', () => {
     const screen = askedFor(500);
     screen.send('\x1b[O');
     screen.send('\x1b[I');
@@ -243,7 +245,7 @@ describe('a question accepts', () => {
     expect(answer(screen)).toHaveLength(1);
   });
 
-  test('Ctrl+C to clear a draft first, then as no', () => {
+  longTest('Ctrl+C to clear a draft first, then as no', () => {
     const screen = stage();
     screen.type('a draft');
     screen.tell(begins(), permission('c1', 'Bash', { kind: 'shell', command: 'x' }));
@@ -281,7 +283,7 @@ describe('a question uses the composer', () => {
     ]);
   });
 
-  test('for a plan that the user changes', () => {
+  longTest('for a plan that the user changes', () => {
     const screen = stage();
     screen.tell(begins(), asks('p', { kind: 'plan', plan: 'Do it.' }));
     screen.wait(500);
@@ -367,7 +369,7 @@ describe('a question that closes by itself', () => {
     expect(answer(two)).toMatchObject([{ id: 'ask-c2' }]);
   });
 
-  test('discards text typed for it, and keeps the draft', () => {
+  longTest('discards text typed for it, and keeps the draft', () => {
     const screen = askedFor(600);
     screen.press('n');
     screen.type('use pnpm');
@@ -390,7 +392,7 @@ test('an unfinished reason is restored when its option is selected again', () =>
   expect(answer(screen)).toMatchObject([{ answer: { behavior: 'deny', message: 'use pnpm' } }]);
 });
 
-test('no key answers during a resize, nor right after it', () => {
+longTest('no key answers during a resize, nor right after it', () => {
   const screen = askedFor(600);
   screen.resize({ cols: 60, rows: 24 });
   screen.press('y');
@@ -402,7 +404,7 @@ test('no key answers during a resize, nor right after it', () => {
   expect(answer(screen)).toHaveLength(1);
 });
 
-test('text that arrives at once goes to the draft, a repeated key goes nowhere', () => {
+longTest('text that arrives at once goes to the draft, a repeated key goes nowhere', () => {
   const words = askedFor(600);
   words.send('yes please');
   expect([answer(words), words.view().editor.text]).toEqual([[], 'yes please']);
@@ -411,7 +413,7 @@ test('text that arrives at once goes to the draft, a repeated key goes nowhere',
   expect([answer(held), held.view().editor.text]).toEqual([[], '']);
 });
 
-test('text typed right after ESC is in the draft, and a second ESC is received', () => {
+longTest('text typed right after ESC is in the draft, and a second ESC is received', () => {
   const screen = askedFor(600);
   screen.press('esc');
   screen.tell({ type: 'permission_answer', requestId: 'ask-c1', answer: { behavior: 'deny' }, by: 'person' });
@@ -420,7 +422,7 @@ test('text typed right after ESC is in the draft, and a second ESC is received',
   expect(screen.view().editor.text).toBe('no');
 });
 
-test.each(['esc', 'ctrl+c'])('%s at a question gives queued messages back to the draft', (key) => {
+test.each(someOf(['esc', 'ctrl+c']))('%s at a question gives queued messages back to the draft', (key) => {
   const screen = askedFor(0);
   screen.tell(queued('q1', 'next', 'first'), queued('q2', 'after', 'second'));
   screen.wait(600);
