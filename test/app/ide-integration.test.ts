@@ -5,6 +5,7 @@ import { calls, says, toolUse } from '../support/api/reply.ts';
 import { type ApiServer, startApiServer } from '../support/api/server.ts';
 import { composed } from '../support/composed.ts';
 import { EDITOR_TOOLS, type EditorOptions, startEditor } from '../support/editor-server.ts';
+import { longTest } from '../support/long-test.ts';
 import { createTempProject } from '../support/temp-project.ts';
 
 const BEFORE = 'one\ntwo\nthree\n';
@@ -118,7 +119,7 @@ test.concurrent('an answer on the screen closes the diff; what the editor says a
   expect(await run.project.read('a.txt')).toBe('one\nzwei\nthree\n');
 });
 
-test.concurrent('an editor that goes away while its diff is open leaves the question on the screen', async () => {
+longTest.concurrent('an editor that goes away while its diff is open leaves the question on the screen', async () => {
   await using run = await editing();
   const ended = run.conversation.agent.prompt('go');
   await run.editor.until(() => run.editor.openDiffs().length === 1);
@@ -178,7 +179,7 @@ test.concurrent('what the model may not read unasked does not come along: no sel
   expect(JSON.stringify(run.api.requests().map(({ body }) => body))).not.toContain('SECRET');
 });
 
-test.concurrent('a buffer that is no file, such as a diff, is not named', async () => {
+longTest.concurrent('a buffer that is no file, such as a diff, is not named', async () => {
   await using run = await editing();
   run.editor.notify('selection_changed', { text: '', filePath: `${run.file} (ouro 12ab) (proposed)` });
   run.editor.notify('at_mentioned', { filePath: run.file });

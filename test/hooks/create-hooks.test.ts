@@ -159,7 +159,7 @@ test('a failing hook blocks with onFailure: block', async () => {
   expect((await firing({ command: 'exit 3', onFailure: 'block' })).blocked).toContain('ended with code 3');
 });
 
-test('a hanging hook is stopped at its timeout and reported', async () => {
+longTest('a hanging hook is stopped at its timeout and reported', async () => {
   const verdict = await firing({ command: 'sleep 60', timeout: 0.1 });
   expect(verdict.failures[0]).toContain('did not answer within 0.1 s');
 });
@@ -271,7 +271,7 @@ test('the last result of each hook is kept for /hooks', async () => {
   expect(hooks.told.map((event) => event.type === 'hook' && event.phase)).toEqual(['started', 'response']);
 });
 
-test('an abort ends a running hook', async () => {
+longTest('an abort ends a running hook', async () => {
   const controller = new AbortController();
   const hooks = hooksOf({ command: 'echo started > started; sleep 60' });
   const firing = hooks.fire('PreToolUse', call, controller.signal);
@@ -314,14 +314,14 @@ test('a prompt, an agent and an MCP tool can be hooks', async () => {
   expect(gone.blocked).toContain('is not there');
 });
 
-test('only listed variables are expanded in headers', async () => {
+longTest('only listed variables are expanded in headers', async () => {
   const headers = { authorization: 'Bearer $TOKEN', other: `\${OTHER}` };
   const made = hooksOf({ type: 'http', url: 'http://127.0.0.1/', headers, allowedEnvVars: ['TOKEN'] });
   await made.fire('PreToolUse', call, never);
   expect(made.posted.map((request) => request.headers)).toEqual([{ authorization: 'Bearer secret', other: '' }]);
 });
 
-test('a program gets its arguments verbatim', async () => {
+longTest('a program gets its arguments verbatim', async () => {
   const { blocked } = await firing({ command: 'sh', args: ['-c', 'echo "$1" >&2; exit 2', 'x', "$HOME; it's"] });
   expect(blocked).toBe("$HOME; it's");
 });

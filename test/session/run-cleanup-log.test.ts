@@ -8,6 +8,7 @@ import { getProcessStartTime } from '../../src/lib/processes/process-info.ts';
 import { createProcessMarkerCommand } from '../../src/lib/processes/process-markers.ts';
 import { CALL_MARKER, listMarkedProcesses, RUN_MARKER } from '../../src/lib/processes/process-tree.ts';
 import { listSessionsToRecover, openRunCleanupLog, reapDeadRuns } from '../../src/session/run-cleanup-log.ts';
+import { longTest } from '../support/long-test.ts';
 import { killMarkedProcesses, processesMarked } from '../support/processes.ts';
 
 let home: string;
@@ -75,7 +76,7 @@ test('the ledger of a killed run stays while its session holds the workspace for
   expect([await listSessionsToRecover(home), await reapDeadRuns(home), await ledgers()]).toEqual([[], 1, []]);
 });
 
-test('orphaned processes with a cleared environment are found by their marker limit', async () => {
+longTest('orphaned processes with a cleared environment are found by their marker limit', async () => {
   openRunCleanupLog(home, mark);
   const env = { [RUN_MARKER]: mark, [CALL_MARKER]: 'a call' };
   await start(`${createProcessMarkerCommand(env)}(env -i setsid -f sleep 300 >/dev/null 2>&1 &); echo up`, env);
@@ -85,7 +86,7 @@ test('orphaned processes with a cleared environment are found by their marker li
   expect(await listMarkedProcesses('a call')).toEqual([]);
 });
 
-test('processes of a run in another container or on another machine are not touched', async () => {
+longTest('processes of a run in another container or on another machine are not touched', async () => {
   const ledger = openRunCleanupLog(home, mark);
   const bare = await start('echo up; sleep 300; true', { [RUN_MARKER]: mark });
   ledger.recordStart({ ...bare, marker: 'theirs' });

@@ -23,6 +23,7 @@ import {
 } from '../support/api/reply.ts';
 import { gate, type Script, startApiServer } from '../support/api/server.ts';
 import { citedText, webSearch } from '../support/api/server-blocks.ts';
+import { longTest } from '../support/long-test.ts';
 
 const ASK = { model: 'claude-sonnet-4-6', max_tokens: 500, messages: [{ role: 'user', content: 'Hi' }] } as const;
 
@@ -133,7 +134,7 @@ test.each([
   expect(request.violation).toBeUndefined();
 });
 
-test('a client that disconnects is noticed, mid-stream and before the headers', async () => {
+longTest('a client that disconnects is noticed, mid-stream and before the headers', async () => {
   await using world = await start({ turns: [hello(faults.stallAt(3, new Promise(() => undefined))), hang()] });
   for (const [n, path] of [
     [1, 'stream'],
@@ -149,14 +150,14 @@ test('a client that disconnects is noticed, mid-stream and before the headers', 
   }
 });
 
-test('a socket may stay open after the last event', async () => {
+longTest('a socket may stay open after the last event', async () => {
   await using world = await start({ turns: [hello(faults.keepOpenAfterEnd())] });
   const stream = await world.client.messages.create({ ...ASK, messages: [...ASK.messages], stream: true });
   for await (const event of stream) if (event.type === 'message_stop') break;
   expect(await world.server.waitForSocketClosed(1)).toBeGreaterThan(0);
 });
 
-test('a reset, a late answer, an HTML page of a gateway and JSON instead of a stream', async () => {
+longTest('a reset, a late answer, an HTML page of a gateway and JSON instead of a stream', async () => {
   const { closed, open } = gate();
   await using world = await start({
     turns: [reset(), delayed(closed, says('late')), htmlError(), json({ ok: true }), delayed(5, htmlError(200))],
@@ -216,30 +217,37 @@ test('a signature is valid only with its own thinking', async () => {
   await expect(again(forged)).rejects.toThrow('cannot be modified');
 });
 
-test('side requests do not use the script; wrong keys and full windows are refused; tokens and models are returned', async () => {
-  await using world = await start({
-    turns: [says('main')],
-    side: ({ body }) => (String(body.model).includes('haiku') ? says('side') : undefined),
-    after: says('after'),
-    contextWindowTokens: 1000,
-    apiKey: 'key',
-  });
-  const small = await world.client.messages.create({ ...ASK, model: 'claude-haiku-4-5', messages: [...ASK.messages] });
-  expect([small, await ask(world.client), await ask(world.client)].flatMap(({ content }) => content)).toMatchObject([
-    { text: 'side' },
-    { text: 'main' },
-    { text: 'after' },
-  ]);
-  expect([world.server.sideRequests().length, world.server.requests().length]).toEqual([1, 2]);
-  const long = { ...ASK, messages: [{ role: 'user' as const, content: 'x'.repeat(5000) }] };
-  await expect(world.client.messages.create(long)).rejects.toThrow(/prompt is too long: \d+ tokens > 1000 maximum/);
-  await expect(ask(world.client.withOptions({ apiKey: 'wrong' }))).rejects.toThrow('invalid x-api-key');
-  expect(
-    (await world.client.messages.countTokens({ model: 'm', messages: [...ASK.messages] })).input_tokens,
-  ).toBeGreaterThan(0);
-  expect((await world.client.models.list()).data.map(({ id }) => id)).toContain('claude-haiku-4-5');
-  await expect(world.client.models.retrieve('gpt')).rejects.toThrow('Not found');
-});
+longTest(
+  'side requests do not use the script; wrong keys and full windows are refused; tokens and models are returned',
+  async () => {
+    await using world = await start({
+      turns: [says('main')],
+      side: ({ body }) => (String(body.model).includes('haiku') ? says('side') : undefined),
+      after: says('after'),
+      contextWindowTokens: 1000,
+      apiKey: 'key',
+    });
+    const small = await world.client.messages.create({
+      ...ASK,
+      model: 'claude-haiku-4-5',
+      messages: [...ASK.messages],
+    });
+    expect([small, await ask(world.client), await ask(world.client)].flatMap(({ content }) => content)).toMatchObject([
+      { text: 'side' },
+      { text: 'main' },
+      { text: 'after' },
+    ]);
+    expect([world.server.sideRequests().length, world.server.requests().length]).toEqual([1, 2]);
+    const long = { ...ASK, messages: [{ role: 'user' as const, content: 'x'.repeat(5000) }] };
+    await expect(world.client.messages.create(long)).rejects.toThrow(/prompt is too long: \d+ tokens > 1000 maximum/);
+    await expect(ask(world.client.withOptions({ apiKey: 'wrong' }))).rejects.toThrow('invalid x-api-key');
+    expect(
+      (await world.client.messages.countTokens({ model: 'm', messages: [...ASK.messages] })).input_tokens,
+    ).toBeGreaterThan(0);
+    expect((await world.client.models.list()).data.map(({ id }) => id)).toContain('claude-haiku-4-5');
+    await expect(world.client.models.retrieve('gpt')).rejects.toThrow('Not found');
+  },
+);
 
 test('a reply may be delayed', async () => {
   await using world = await start({ turns: [says('slow', { delayMs: 2 })] });

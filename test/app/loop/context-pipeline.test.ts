@@ -152,7 +152,7 @@ longTest('an unknown price is never guessed', async () => {
   expect(await command('cost')).toContain('price unknown');
 });
 
-test('switching the model or the effort says in one row what the next request will cost', async () => {
+longTest('switching the model or the effort says in one row what the next request will cost', async () => {
   const { conversation, command, events } = await start([says('one', { usage: USAGE }), says('two', { usage: USAGE })]);
   expect(await command('model claude-opus-4-6')).toBe('Model set to claude-opus-4-6 from the next turn on.');
   await conversation.agent.prompt('One.');

@@ -3,6 +3,7 @@ import { overloaded } from '../../support/api/faults.ts';
 import { type ApiTurn, says, status } from '../../support/api/reply.ts';
 import { startApiServer } from '../../support/api/server.ts';
 import { composed } from '../../support/composed.ts';
+import { longTest } from '../../support/long-test.ts';
 import { createTempProject } from '../../support/temp-project.ts';
 
 /** The models asked at each prompt, and what was told, where the first model stays away. */
@@ -34,7 +35,7 @@ test('a fallback model stays in use for a while instead of failing at each promp
   expect(models[6]).toBe('opus');
 });
 
-test('when the first model does not exist, the fallback stays in use', async () => {
+longTest('when the first model does not exist, the fallback stays in use', async () => {
   const { models, told } = await asked(status(404), 2);
   expect(models.slice(0, 3)).toEqual(['opus', 'haiku', 'haiku']);
   expect(told).toContain('Using claude-haiku-5-5 instead of claude-opus-5-5. Use /model to change.');

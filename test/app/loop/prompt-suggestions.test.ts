@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { says } from '../../support/api/reply.ts';
 import { type Script, startApiServer } from '../../support/api/server.ts';
 import { composed } from '../../support/composed.ts';
+import { someOf } from '../../support/runs.ts';
 import { createTempProject } from '../../support/temp-project.ts';
 
 async function suggested(settings: object, guess: string) {
@@ -34,7 +35,7 @@ test('the small model suggests a next step only if enabled, based on the last me
   expect(await suggested({}, 'now write its tests')).toEqual({ next: undefined, asked: [] });
 });
 
-test.each(['!rm -rf /', '/clear', '# keep this', 'x'.repeat(200), '\u202e\u200b'])(
+test.each(someOf(['!rm -rf /', '/clear', '# keep this', 'x'.repeat(200), '\u202e\u200b'], 2))(
   'a suggestion that could run a command or is unreadable is not offered: %j',
   async (guess) => {
     expect((await suggested({ promptSuggestions: true }, guess)).next).toBeUndefined();

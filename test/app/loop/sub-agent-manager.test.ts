@@ -2,6 +2,7 @@ import { expect, test, vi } from 'vitest';
 import { calls, says, toolUse } from '../../support/api/reply.ts';
 import { startApiServer } from '../../support/api/server.ts';
 import { composed } from '../../support/composed.ts';
+import { longTest } from '../../support/long-test.ts';
 import { expectNoProcessesLeft } from '../../support/processes.ts';
 import { createTempProject } from '../../support/temp-project.ts';
 
@@ -85,7 +86,7 @@ test('a foreground sub-agent can be moved to the background: it survives an abor
   }
 });
 
-test('an aborted foreground sub-agent ends and can no longer be moved', async () => {
+longTest('an aborted foreground sub-agent ends and can no longer be moved', async () => {
   await using project = await createTempProject();
   await using server = await startApiServer({
     turns: ({ raw }) =>

@@ -125,7 +125,7 @@ test('/undo and a resume share the same checkpoints', async () => {
   expect(await again.runCommand('undo')).toMatchObject({ kind: 'failed' });
 });
 
-test('a command run by the user is undone separately', async () => {
+longTest('a command run by the user is undone separately', async () => {
   const conversation = await open({ turns: [write('one'), says('done')] });
   await conversation.agent.prompt('make it');
   await conversation.runShell('rm new.txt; echo two > a.txt');

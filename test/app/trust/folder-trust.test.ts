@@ -12,6 +12,7 @@ import {
 } from '../../../src/app/trust/manage-folder-trust.ts';
 import { loadExtensions } from '../../../src/extensions/load-extensions.ts';
 import { bareEnvironment } from '../../support/environment.ts';
+import { longTest } from '../../support/long-test.ts';
 import { createTempProject, type TempProject } from '../../support/temp-project.ts';
 
 const checkFile = (realPath: string) => ({ ok: true, realPath }) as const;
@@ -57,7 +58,7 @@ test('content that changed after its approval does not apply until it is approve
   expect((await counts(project)).problems).toEqual([]);
 });
 
-test('key order and white space are no change, a different command is', async () => {
+longTest('key order and white space are no change, a different command is', async () => {
   await using project = await createTempProject({
     [SETTINGS]: '{"env":{"A":"1","B":"2"},"statusLine":{"command":"x"}}',
   });
@@ -198,7 +199,7 @@ test('an unreadable entry below a trusted folder is asked about, not accepted ag
   expect((await counts(project)).trust.isTrusted).toBe(false);
 });
 
-test('a file of a newer version trusts nothing and is not changed', async () => {
+longTest('a file of a newer version trusts nothing and is not changed', async () => {
   await using project = await createTempProject();
   await mkdir(project.ouroHome);
   const file = join(project.ouroHome, 'trust.json');

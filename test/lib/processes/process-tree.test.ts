@@ -9,6 +9,7 @@ import {
   listMarkedProcesses,
   listRemainingProcesses,
 } from '../../../src/lib/processes/process-tree.ts';
+import { longTest } from '../../support/long-test.ts';
 
 const markers: string[] = [];
 afterEach(async () => {
@@ -40,7 +41,7 @@ test('processes left by a run are ended at the next start', async () => {
   expect(await killLeftoverProcessGroups([{ pgid: groupId, startTime, marker }])).toBe(0);
 });
 
-test('processes left by an ended leader are found by their marker', async () => {
+longTest('processes left by an ended leader are found by their marker', async () => {
   const { child, groupId, marker, startTime } = await start('setsid sleep 300 >/dev/null & echo up');
   if (child.exitCode === null) await once(child, 'exit');
   expect(await killLeftoverProcessGroups([{ pgid: groupId, startTime, marker }])).toBe(1);
@@ -96,7 +97,7 @@ test('killing continues while new processes appear', async () => {
   expect(await listMarkedProcesses(marker)).toEqual([]);
 });
 
-test('and gives up when they never end', async () => {
+longTest('and gives up when they never end', async () => {
   const { marker, started } = storm(10_000);
   await killProcessTree({ groupId: -1, marker }, () => true);
   vi.restoreAllMocks();

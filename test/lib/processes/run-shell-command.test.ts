@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { runShellCommand } from '../../../src/lib/processes/find-shell.ts';
 import { killProcessTree, RUN_MARKER } from '../../../src/lib/processes/process-tree.ts';
+import { longTest } from '../../support/long-test.ts';
 import { livingProcesses } from '../../support/processes.ts';
 import { isWholeRun, runs } from '../../support/runs.ts';
 
@@ -47,7 +48,7 @@ test('whatever a script hides is killed when it ends, however it ended', async (
   );
 });
 
-test('a successful command leaves no process either, and its result is returned', async () => {
+longTest('a successful command leaves no process either, and its result is returned', async () => {
   const name = `sleep 8${randomInt(1e9)}`;
   const end = await script(`env -i setsid ${name} >/dev/null 2>&1 & cat; exit 3`, { input: 'words' });
   expect([end.code, String(end.stdout)]).toEqual([3, 'words']);

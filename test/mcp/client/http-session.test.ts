@@ -167,7 +167,7 @@ const cases = Object.entries(LOSSES).flatMap(([loss, [refusal, lose]]) =>
   Object.entries(CALLS).map(([method, call]) => ({ loss, refusal, lose, method, call })),
 );
 
-test.concurrent.each(someOf(cases, 8))(
+test.concurrent.each(someOf(cases, 4))(
   'when the server $loss, $method runs once, in a new session',
   async ({ refusal, lose, method, call }) => {
     await using server = await startServer(refusal);

@@ -16,6 +16,7 @@ import { convertEventToAcp, convertMessagesToAcp } from '../../../../src/cli/mod
 import type { AgentEvent } from '../../../../src/contracts/event.ts';
 import type { CliRunOptions } from '../../../../src/contracts/frontend/cli-run-options.ts';
 import type { Conversation } from '../../../../src/contracts/frontend/conversation.ts';
+import { longTest } from '../../../support/long-test.ts';
 import { type FakeOptions, fakeConversation } from '../../../support/loop/fake-conversation.ts';
 import { calls, echoTool, fails, says } from '../../../support/loop/scripted.ts';
 import { runOptions } from '../../../support/run-options.ts';
@@ -362,7 +363,7 @@ test('linked files are mentioned, embedded files are marked as data, and an empt
   await expect(agent.request('session/prompt', { sessionId, prompt: [] })).rejects.toThrow(/empty/);
 });
 
-test('keys are looked up when the editor asks, and a session without one reports it', async () => {
+longTest('keys are looked up when the editor asks, and a session without one reports it', async () => {
   const here = await editor(fake({}), never);
   const [method] = here.hello.authMethods ?? [];
   expect(await here.agent.request('authenticate', { methodId: method?.id ?? '' })).toEqual({});
@@ -374,7 +375,7 @@ test('keys are looked up when the editor asks, and a session without one reports
   await expect(without.newSession()).rejects.toMatchObject({ code: -32000 });
 });
 
-test('an editor with terminals is offered to run the login of ouro in one', async () => {
+longTest('an editor with terminals is offered to run the login of ouro in one', async () => {
   const methods = async (clientCapabilities: ClientCapabilities) => {
     const { agent } = await editor('No key.', never);
     return (await agent.request('initialize', { protocolVersion: 1, clientCapabilities })).authMethods;
@@ -386,7 +387,7 @@ test('an editor with terminals is offered to run the login of ouro in one', asyn
   ]);
 });
 
-test('a session is forked by its id and deleted', async () => {
+longTest('a session is forked by its id and deleted', async () => {
   const { agent, opened } = await editor(fake({}), never);
   const cwd = '/project';
   const forked = await agent.request('session/fork', { sessionId: 'session-9', cwd, mcpServers: [] });
