@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { disconnectAt, overloaded, rateLimited, stallAt } from '../support/api/faults.ts';
 import { type ApiTurn, type StreamFault, says, status } from '../support/api/reply.ts';
 import { startApiServer } from '../support/api/server.ts';
@@ -35,7 +35,7 @@ async function ask(
 
 const STORY = 'Once upon a time there was a parser that never failed.';
 
-test.concurrent('a retry counts down; r retries at once', async () => {
+longTest.concurrent('a retry counts down; r retries at once', async () => {
   await using ouro = await ask([overloaded(), says(STORY)]);
   await ouro.terminal.waitForText(/try 2 of 11 in \d+s {2}r now/);
   ouro.terminal.press('r');

@@ -4,6 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { calls, says, toolUse } from '../support/api/reply.ts';
 import { type ApiServer, gate, startApiServer } from '../support/api/server.ts';
+import { longTest } from '../support/long-test.ts';
 import { listLeft, processesMarked } from '../support/processes.ts';
 import { startOuro } from '../support/run-ouro.ts';
 import { someOf } from '../support/runs.ts';
@@ -67,7 +68,7 @@ function startSlowApi(finished: Promise<unknown>): Promise<ApiServer> {
 
 const doubleSignals = FIRST.flatMap((first) => SECOND.map((second) => [first, second] as const));
 
-test.each(someOf(DISTANCES_MS))('a second signal %i ms after the first leaves no process behind', async (ms) => {
+longTest.each(someOf(DISTANCES_MS))('a second signal %i ms after the first leaves no process behind', async (ms) => {
   const ends = await mapInTurns(someOf(doubleSignals), async ([first, second], index) => {
     await using project = await createTempProject();
     const { closed, open } = gate();

@@ -62,7 +62,7 @@ test.concurrent.each<[string, string, (place: string) => ApiTurn]>(
   expect(await replayAll(project)).toEqual({ requests: 5, different: [] });
 });
 
-test.concurrent('a tool that a provider rejects is no longer sent', async () => {
+longTest.concurrent('a tool that a provider rejects is no longer sent', async () => {
   await using project = await createTempProject(FILES);
   await using server = await startApiServer({
     turns: ({ body }) => {

@@ -218,7 +218,7 @@ test('setModel and setPermissionMode apply from the next turn on', async () => {
   expect(host.sent(2)).not.toContain('was not run');
 });
 
-longTest('resume keeps the session, fork creates another', async () => {
+test('resume keeps the session, fork creates another', async () => {
   await host.api(says('Hello, Ann.'), says('You are Ann.'), says('Still Ann.'));
   const [first] = resultsOf(await host.ask('I am Ann'));
   const id = String(first?.session_id);
@@ -230,7 +230,7 @@ longTest('resume keeps the session, fork creates another', async () => {
   expect(host.sent(2)).toContain('who am I?');
 });
 
-test('a conversation continues from any reply, in a copy or in place', async () => {
+longTest('a conversation continues from any reply, in a copy or in place', async () => {
   await host.api(
     calls(toolUse('Read', { file_path: 'a.txt' }, 'toolu_1')),
     says('It says alpha.'),

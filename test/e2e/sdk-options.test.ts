@@ -288,29 +288,32 @@ const NAME_FORM = {
   },
 };
 
-test('an elicitation goes to the host, also without canUseTool; an answer that does not match the schema is refused', async () => {
-  const seen: object[] = [];
-  const answered = async (content: { readonly name: string }) => {
-    const before = seen.length;
-    await host.ask('go', {
-      allowedTools: ['mcp__desk__ask'],
-      mcpServers: { desk: asking(NAME_FORM) },
-      onElicitation: async (request) => {
-        seen.push(request);
-        return { action: 'accept', content };
-      },
+longTest(
+  'an elicitation goes to the host, also without canUseTool; an answer that does not match the schema is refused',
+  async () => {
+    const seen: object[] = [];
+    const answered = async (content: { readonly name: string }) => {
+      const before = seen.length;
+      await host.ask('go', {
+        allowedTools: ['mcp__desk__ask'],
+        mcpServers: { desk: asking(NAME_FORM) },
+        onElicitation: async (request) => {
+          seen.push(request);
+          return { action: 'accept', content };
+        },
+      });
+      expect(seen.slice(before)).toMatchObject([
+        { serverName: 'desk', message: 'Who are you?', mode: 'form', requestedSchema: NAME_FORM.requestedSchema },
+      ]);
+      return JSON.stringify(host.server().requests().at(-1)?.body);
+    };
+    await host.apiWith({
+      turns: (_, at) => (at % 2 === 0 ? calls(toolUse('mcp__desk__ask', {}, `toolu_${at}`)) : says('done')),
     });
-    expect(seen.slice(before)).toMatchObject([
-      { serverName: 'desk', message: 'Who are you?', mode: 'form', requestedSchema: NAME_FORM.requestedSchema },
-    ]);
-    return JSON.stringify(host.server().requests().at(-1)?.body);
-  };
-  await host.apiWith({
-    turns: (_, at) => (at % 2 === 0 ? calls(toolUse('mcp__desk__ask', {}, `toolu_${at}`)) : says('done')),
-  });
-  expect(await answered({ name: 'Ada' })).toContain(JSON.stringify('"content":{"age":30,"name":"Ada"}').slice(1, -1));
-  expect(await answered({ name: 'A' })).toContain('Name must be at least 2 characters');
-});
+    expect(await answered({ name: 'Ada' })).toContain(JSON.stringify('"content":{"age":30,"name":"Ada"}').slice(1, -1));
+    expect(await answered({ name: 'A' })).toContain('Name must be at least 2 characters');
+  },
+);
 
 longTest('a URL elicitation goes to the host, and without a handler the server gets a decline', async () => {
   await host.apiWith({

@@ -27,7 +27,7 @@ test('parsing the command line loads no code of the fleet', () => {
   expect(loaded.filter(isOfFleet)).toEqual([]);
 });
 
-test('a store is loaded only when its queue is used', () => {
+longTest('a store is loaded only when its queue is used', () => {
   const commands = [
     'fleet/cli/batch-run-command.ts',
     'fleet/cli/worker-command.ts',

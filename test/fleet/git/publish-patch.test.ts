@@ -74,7 +74,7 @@ longTest('binary files, renames, modes, CRLF and odd names are restored; ignored
   expect(await project.git('-C', repo, 'status', '--porcelain')).toBe('');
 });
 
-test('an unchanged patch leaves the branch alone; another one replaces only a commit of ouro', async () => {
+longTest('an unchanged patch leaves the branch alone; another one replaces only a commit of ouro', async () => {
   await writeFile(join(folder, 'a.txt'), 'beta\n');
   const { patch } = await createTaskPatch(git(), place);
   const head = async () => (await project.git('-C', repo, 'rev-parse', 'ouro/work')).trim();
@@ -111,7 +111,7 @@ test.each(
   });
 });
 
-longTest('a link inside the repository is accepted', async () => {
+test('a link inside the repository is accepted', async () => {
   await symlink('../a.txt', join(folder, 'old/link'));
   expect(await commitOf((await createTaskPatch(git(), place)).patch)).toMatchObject({ kind: 'made' });
 });

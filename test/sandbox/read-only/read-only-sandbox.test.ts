@@ -110,7 +110,7 @@ describe.skipIf(NO_SANDBOX !== undefined)(`the read-only sandbox (${NO_SANDBOX ?
     expect(spawnSync('pgrep', ['-f', `sleep 70.${process.pid}`]).stdout.toString()).toBe('');
   });
 
-  test('syntax checks find the error, run nothing and leave no files', async () => {
+  longTest('syntax checks find the error, run nothing and leave no files', async () => {
     const files = { 'good.js': 'touch', 'bad.js': 'if (', 'good.sh': 'touch made', 'bad.sh': 'if', 'good.py': 'x = 1' };
     await using project = await createTempProject({ ...files, 'bad.py': 'if' }, PARENT);
     const { run } = createTestReadOnlySandbox(project);
