@@ -175,7 +175,7 @@ test.each(
   await bench.shells.stopAll();
 });
 
-test('a stopped command that ignores SIGTERM is killed at once on request; others continue', async () => {
+longTest('a stopped command that ignores SIGTERM is killed at once on request; others continue', async () => {
   const controller = new AbortController();
   const fifo = join(root, 'go');
   const other = bench.bash(`mkfifo ${fifo}; cat ${fifo}`);
@@ -249,15 +249,18 @@ longTest('a child with a cleared environment and its own group ends with its par
   expect(getProcessStartTime(Number(await readFile(pidFile, 'utf8')))).toBeUndefined();
 });
 
-test('a daemon with a cleared environment, no parent and another name is listed, and ends with the session', async () => {
-  const outcome = await bench.bash(
-    '(env -i setsid -f bash -c "exec -a nginx sleep 300" >/dev/null 2>&1 &) ; echo left',
-  );
-  expect(outcome.content).toContain('listed as shell_1');
-  expect(await listMarkedProcesses(bench.markers[0] ?? '')).toHaveLength(1);
-  await bench.shells.stopAll();
-  expect(await listMarkedProcesses(bench.markers[0] ?? '')).toEqual([]);
-});
+longTest(
+  'a daemon with a cleared environment, no parent and another name is listed, and ends with the session',
+  async () => {
+    const outcome = await bench.bash(
+      '(env -i setsid -f bash -c "exec -a nginx sleep 300" >/dev/null 2>&1 &) ; echo left',
+    );
+    expect(outcome.content).toContain('listed as shell_1');
+    expect(await listMarkedProcesses(bench.markers[0] ?? '')).toHaveLength(1);
+    await bench.shells.stopAll();
+    expect(await listMarkedProcesses(bench.markers[0] ?? '')).toEqual([]);
+  },
+);
 
 longTest('a child that ends by itself a moment later is not listed', async () => {
   expect((await bench.bash('(sleep 0.05 >/dev/null 2>&1 &); echo done')).content).toBe('done');

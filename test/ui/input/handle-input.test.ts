@@ -82,7 +82,7 @@ describe('ESC', () => {
     expect(pressed()).toEqual([]);
   });
 
-  test('closes a menu before it stops anything', () => {
+  longTest('closes a menu before it stops anything', () => {
     const screen = stage();
     screen.tell(begins());
     screen.type('/co');
@@ -245,7 +245,7 @@ describe('menus', () => {
     expect(scopes()).toEqual(['all', 'folder']);
   });
 
-  test('of themes show code, so its colors are loaded', () => {
+  longTest('of themes show code, so its colors are loaded', () => {
     const screen = stage();
     expect(needsHighlighter(screen.view())).toBe(false);
     const overlay = { kind: 'picker', purpose: 'theme', title: 'Theme', choices: [], query: '', selected: 0 } as const;
