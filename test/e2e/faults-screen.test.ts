@@ -9,7 +9,10 @@ import { someOf } from '../support/runs.ts';
 import { createTempProject } from '../support/temp-project.ts';
 import { openTerminal } from '../support/terminal/virtual-terminal.ts';
 
-/** ouro at its prompt, in front of an API that has its faults; the first pause is long, so that it can be seen. */
+/**
+ * ouro with a prompt, in front of an API that has its faults; the first pause is long, so that it can be seen. The prompt
+ * is not typed: soon after another key, `r` would be the beginning of a text.
+ */
 async function ask(
   turns: readonly ApiTurn[],
   args: readonly string[] = [],
@@ -18,10 +21,7 @@ async function ask(
   const project = await createTempProject();
   const api = await startApiServer({ turns });
   const settings = { ...terminalEnvironment(project, api.url), ...env };
-  const terminal = openTerminal([LAUNCHER, ...args], { cwd: project.dir, env: settings });
-  await terminal.waitForText(/^[▌|]/m);
-  terminal.type('tell me');
-  terminal.press('enter');
+  const terminal = openTerminal([LAUNCHER, ...args, 'tell me'], { cwd: project.dir, env: settings });
   return {
     terminal,
     api,

@@ -13,6 +13,8 @@ import { createTempProject } from '../support/temp-project.ts';
 import { startExtension } from '../support/vscode-fake.ts';
 
 const BEFORE = 'one\ntwo\nthree\n';
+/** An error of the edit: the editor is asked until it has found one, or for a second. */
+const FOUND = 'zwei is not English';
 
 /** A conversation whose model reads and edits a file, and the extension in a window with its folder. */
 async function editing({ folder = '' } = {}) {
@@ -115,6 +117,7 @@ test.each(someOf(DECISIONS))('a diff is %s', async (_, decide, expected) => {
   const ended = run.conversation.agent.prompt('go');
   await window.until(() => window.listDiffs().length === 1);
   expect(window.listDiffs()).toEqual([expect.stringMatching(/^✻ \[ouro\] a\.txt \(\w{4}\) ⧉$/)]);
+  window.setError(run.file, FOUND);
   await decide(window);
   await ended;
   expect(await run.project.read('a.txt')).toBe(expected);
@@ -130,6 +133,7 @@ longTest('a question is listed while it waits, and an answer on the screen close
   await window.until(() => window.listDiffs().length === 1);
   expect(await window.list('ouro.questions')).toEqual(['Change a.txt?']);
   const [request] = run.conversation.agent.state().pendingPermissions;
+  window.setError(run.file, FOUND);
   run.conversation.agent.answerPermission(request?.id ?? '', { behavior: 'allow' });
   await ended;
   await window.until(() => window.listDiffs().length === 0);
@@ -148,7 +152,7 @@ test('the selection goes along, a mention comes into the draft, new problems and
   await window.until(() => window.listDiffs().length === 1);
   const [request] = run.conversation.agent.state().pendingPermissions;
   expect(request?.reasons.join()).toContain('a.txt has unsaved changes in Visual Studio Code');
-  window.setError(run.file, 'zwei is not English');
+  window.setError(run.file, FOUND);
   window.run('ouro.acceptDiff');
   await ended;
   expect(run.lastRequest()).toContain('In Visual Studio Code, lines 1 to 2 of a.txt are selected.');

@@ -71,8 +71,8 @@ function applyEvent(view: ViewState, event: AgentEvent, nowMs: number): ViewStat
     case 'queue':
       return updateQueue(view, event);
     case 'retry': {
-      const { attempt, limit, failure } = event;
-      const retry = { attempt, limit, failure, startedAtMs: nowMs, dueAtMs: nowMs + event.delayMs };
+      const { attempt, limit, failure, delayMs } = event;
+      const retry = { attempt, limit, failure, delayMs, dueAtMs: nowMs + delayMs };
       return { ...endAllStreamedText(view), retry };
     }
     case 'request_sent':

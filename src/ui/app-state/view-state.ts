@@ -43,7 +43,7 @@ export type LiveActivity = {
 export type PendingRetry = {
   readonly attempt: number;
   readonly limit: number;
-  readonly startedAtMs: number;
+  readonly delayMs: number;
   readonly dueAtMs: number;
   readonly failure: ModelFailure;
 };

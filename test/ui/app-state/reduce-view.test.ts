@@ -218,6 +218,14 @@ describe('errors', () => {
     expect(told([sent], waiting).retry).toBeUndefined();
   });
 
+  test('count down at once, unless it is the first and soon over', () => {
+    const line = (attempt: number, delayMs: number) =>
+      describeAt(100, told([begins(), asked('go'), fails(attempt, delayMs, overloaded)], START, 100));
+    expect(line(1, 400)).not.toContain('try');
+    expect(line(1, 4000)).toContain('try 2 of 11 in 4s');
+    expect(line(2, 400)).toContain('try 3 of 11 in 1s');
+  });
+
   test('without recovery return the message to an empty draft', () => {
     const failure = { kind: 'auth', status: 401, message: 'invalid x-api-key' } as const;
     expect(told([begins(), asked('my words'), over('api_error', failure)]).editor.text).toBe('my words');
@@ -290,6 +298,24 @@ describe('a background sub-agent', () => {
   });
 });
 
+/** The line about what the run does at a time. */
+function describeAt(nowMs: number, view: ViewState): string {
+  const drawing: RenderContext = {
+    width: 80,
+    rows: 24,
+    glyphs: ASCII_GLYPHS,
+    nowMs,
+    spinner: '',
+    cwd: '/project',
+    links: 'printed',
+    markup: 'hidden',
+    highlight: undefined,
+  };
+  return describeActivity(view, drawing)
+    .text.map(({ text }) => text)
+    .join('');
+}
+
 test('a running hook is shown, with its status message if any, until it answers', () => {
   const hook = (phase: 'started' | 'response', event: string, detail: JsonObject): AgentEvent => ({
     type: 'hook',
@@ -298,22 +324,7 @@ test('a running hook is shown, with its status message if any, until it answers'
     name: 'x',
     detail: { hook_id: event, ...detail },
   });
-  const line = (events: readonly AgentEvent[], first = [begins()]) => {
-    const drawing: RenderContext = {
-      width: 80,
-      rows: 24,
-      glyphs: ASCII_GLYPHS,
-      nowMs: 2_500,
-      spinner: '',
-      cwd: '/project',
-      links: 'printed',
-      markup: 'hidden',
-      highlight: undefined,
-    };
-    return describeActivity(told([...first, ...events]), drawing)
-      .text.map(({ text }) => text)
-      .join('');
-  };
+  const line = (events: readonly AgentEvent[], first = [begins()]) => describeAt(2_500, told([...first, ...events]));
   expect(line([hook('started', 'Stop', { status_message: 'Tests\nrun' })])).toContain('Tests⏎run  2s');
   expect(line([hook('started', 'Stop', {})])).toContain('Stop hook  2s');
   expect(line([hook('started', 'Notification', {})])).not.toContain('hook');

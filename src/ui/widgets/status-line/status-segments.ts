@@ -150,7 +150,8 @@ function formatShortCost({ costUsd, hasUnknownPrice }: StatusLineFacts): string 
 const NO_DATA_SHOWN_AFTER_MS = 15_000;
 const CONNECTING_SHOWN_AFTER_MS = 300;
 const HOOK_SHOWN_AFTER_MS = 300;
-const RETRY_SHOWN_AFTER_MS = 2000;
+/** The first retry is not shown if it comes sooner. */
+const MIN_SHOWN_DELAY_MS = 2000;
 const CHARS_PER_TOKEN = 4;
 
 /** A short description of the activity and its keys, most important first. */
@@ -166,7 +167,7 @@ export function describeActivity(
   const { glyphs, nowMs } = context;
   const { activity, retry } = view;
   if (activity.status === 'idle') return IDLE;
-  if (retry !== undefined && nowMs - retry.startedAtMs >= (retry.attempt <= 1 ? RETRY_SHOWN_AFTER_MS : 0)) {
+  if (retry !== undefined && (retry.attempt > 1 || retry.delayMs >= MIN_SHOWN_DELAY_MS)) {
     const remainingMs = Math.max(0, Math.ceil((retry.dueAtMs - nowMs) / 1000)) * 1000;
     const when = remainingMs === 0 ? 'now' : `in ${formatDuration(remainingMs)}`;
     const text = `${describeRunFailure(retry.failure)}${glyphs.separator}try ${retry.attempt + 1} of ${retry.limit + 1} ${when}`;
