@@ -129,8 +129,12 @@ export function createLanguageServerProcess(
       if (before.state === 'ready') {
         const { connection } = before;
         const timeoutMs = Math.min(config.shutdownTimeoutMs, MAX_SHUTDOWN_MS);
-        await connection.request('shutdown', undefined, AbortSignal.timeout(timeoutMs)).catch(() => undefined);
-        connection.notify('exit');
+        const isAnswered = await connection.request('shutdown', undefined, AbortSignal.timeout(timeoutMs)).then(
+          () => true,
+          () => false,
+        );
+        if (isAnswered) connection.notify('exit');
+        else connection.abort('did not answer the shutdown request');
       }
       // In every state: the group of a server that failed or exited may still be ending.
       await latest?.close();

@@ -85,6 +85,8 @@ export function createLspConnection(start: PipedProgramOptions, listeners: Serve
     },
     notify: (method: string, params?: JsonObject) => send({ method, params }),
     close: program.close,
+    /** Kills the server at once. */
+    abort: program.abort,
     /** Id of the server's process group, once it runs. */
     getGroupId: program.getGroupId,
     describeExit,
