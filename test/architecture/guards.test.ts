@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { longTest } from '../support/long-test.ts';
+import { createTempFolder } from '../support/temp-folder.ts';
 import { violations } from './violations.ts';
 
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
@@ -306,7 +306,7 @@ test('an exported name has no word of the stop list', () => {
 
 /** Creates a small project with the configuration of ouro and the given files. */
 function project(files: Readonly<Record<string, string>>): string {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'ouro-guard-')));
+  const folder = createTempFolder();
   for (const name of ['biome.json', 'tsconfig.json', 'knip.json']) cpSync(join(root, name), join(folder, name));
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
   writeFileSync(join(folder, '.gitignore'), readFileSync(join(root, '.gitignore'), 'utf8'));

@@ -49,6 +49,12 @@ test('a test is in the folder that mirrors its subject, or among the suites for 
   expect(misplaced).toEqual([]);
 });
 
+test('tests create temporary folders with `createTempFolder`, which removes them', () => {
+  const helpers = ['temp-folder.ts', 'postgres.ts', 'conformance-client.ts'].map((name) => `test/support/${name}`);
+  const own = list('test').filter((path) => /\bmkdtemp(?:Sync)?\(/.test(readFileSync(join(root, path), 'utf8')));
+  expect(own.toSorted()).toEqual(helpers.toSorted());
+});
+
 function list(folder: string): readonly string[] {
   return readFolder(folder, 'all')
     .map((path) => `${folder}/${path.replaceAll('\\', '/')}`)

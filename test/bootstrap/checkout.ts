@@ -1,19 +1,8 @@
 import { spawn } from 'node:child_process';
-import {
-  chmodSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { onTestFinished } from 'vitest';
+import { createTempFolder } from '../support/temp-folder.ts';
 
 export const repository = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 
@@ -38,13 +27,6 @@ mkdir -p node_modules
 ln -s "${repository}/node_modules/@oven" node_modules/@oven
 `;
 
-/** A temporary directory with its real path: a child process reports no other. */
-export function temporary(): string {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'ouro-ground-')));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
-
 /**
  * A bare clone as far as the bootstrap can tell: no node_modules, a fake npm first on the PATH. Most need no build that
  * takes its time.
@@ -54,7 +36,7 @@ export function bareCheckout(build: 'does nothing' | 'builds' = 'does nothing'):
   env: Record<string, string>;
   npmCalls: () => readonly string[];
 } {
-  const home = temporary();
+  const home = createTempFolder();
   const root = join(home, 'a checkout');
   const programs = join(home, 'programs');
   const log = join(home, 'npm.log');

@@ -8,8 +8,9 @@ import { packageNames } from '../../bin/runtime.mjs';
 import { longTest } from '../support/long-test.ts';
 import { livingProcesses } from '../support/processes.ts';
 import { someOf } from '../support/runs.ts';
+import { createTempFolder } from '../support/temp-folder.ts';
 import { openTerminal } from '../support/terminal/virtual-terminal.ts';
-import { bareCheckout, nodeFile, repository, started, temporary, writeExecutable } from './checkout.ts';
+import { bareCheckout, nodeFile, repository, started, writeExecutable } from './checkout.ts';
 
 const INSTALL = expect.stringMatching(/^ci --ignore-scripts --no-audit --no-fund .*--include=dev --include=optional/);
 
@@ -19,7 +20,7 @@ function bootstrap(root: string, ...args: string[]): [string, string[]] {
 
 test('the first start installs and keeps stdout for the program; the second start needs no npm', async () => {
   const { root, env, npmCalls } = bareCheckout();
-  const cwd = temporary();
+  const cwd = createTempFolder();
   const first = await started(join(root, 'bin', 'ouro'), ['-p', 'two words'], { cwd, env });
   expect(JSON.parse(first.stdout)).toMatchObject({ args: ['-p', 'two words'], cwd });
   expect(first.stderr).toContain('noise of npm');
@@ -126,7 +127,7 @@ longTest('a failed installation ends with one sentence that says what to do', as
 
 longTest('a missing npm is reported', async () => {
   const { root, env } = bareCheckout();
-  const PATH = temporary();
+  const PATH = createTempFolder();
   symlinkSync(nodeFile(), join(PATH, 'node'));
   const ended = await started(join(root, 'bin', 'ouro'), [], { cwd: root, env: { ...env, PATH: `${PATH}:/nowhere` } });
   expect(ended).toMatchObject({ code: 1, stderr: expect.stringContaining('npm could not be started.') });
@@ -215,7 +216,7 @@ longTest('a signal reaches the program and its end is passed back', async () => 
 
 longTest('started by npm, the program sees the folder and the environment of the user', async () => {
   const { root, env } = bareCheckout();
-  const cwd = temporary();
+  const cwd = createTempFolder();
   const byNpm = {
     ...env,
     PATH: `${root}/node_modules/.bin:${env.PATH}`,
@@ -249,7 +250,7 @@ longTest('started by npm, the program sees the folder and the environment of the
 
 longTest('variables of another package that npm runs have no effect', async () => {
   const { root, env } = bareCheckout();
-  const cwd = temporary();
+  const cwd = createTempFolder();
   const other = { ...env, INIT_CWD: '/', npm_lifecycle_event: 'start', npm_package_json: '/other/package.json' };
   const ended = await started(join(root, 'bin', 'ouro'), [], { cwd, env: other });
   expect(JSON.parse(ended.stdout)).toMatchObject({ cwd, env: { npm_lifecycle_event: 'start' } });
@@ -258,7 +259,7 @@ longTest('variables of another package that npm runs have no effect', async () =
 longTest('a runtime that does not run on this machine is skipped', async () => {
   const { root, env } = bareCheckout();
   const names = packageNames(process.platform, process.arch);
-  const store = temporary();
+  const store = createTempFolder();
   for (const [name, text] of [
     [names[0], '#!/bin/sh\nexit 132\n'],
     [names[1], '#!/bin/sh\n[ "$1" = --version ] || echo "the second one"\n'],

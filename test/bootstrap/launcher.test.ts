@@ -3,11 +3,12 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { longTest } from '../support/long-test.ts';
 import { someOf } from '../support/runs.ts';
-import { bareCheckout, nodeFile, repository, started, temporary, writeExecutable } from './checkout.ts';
+import { createTempFolder } from '../support/temp-folder.ts';
+import { bareCheckout, nodeFile, repository, started, writeExecutable } from './checkout.ts';
 
 longTest('the launcher is found through a chain of absolute and relative symlinks', async () => {
   const { root, env } = bareCheckout();
-  const links = temporary();
+  const links = createTempFolder();
   mkdirSync(join(links, 'deep'));
   symlinkSync(join(root, 'bin', 'ouro'), join(links, 'deep', 'ouro'));
   symlinkSync('deep/ouro', join(links, 'ouro'));
@@ -20,7 +21,7 @@ longTest('the launcher is found through a chain of absolute and relative symlink
 test.each(someOf(['inside the package', 'hoisted beside it']))(
   'an installed package finds a runtime %s',
   async (place) => {
-    const modules = join(temporary(), 'lib', 'node_modules');
+    const modules = join(createTempFolder(), 'lib', 'node_modules');
     const installed = join(modules, 'ouro');
     cpSync(join(repository, 'bin'), join(installed, 'bin'), { recursive: true });
     for (const name of ['bunfig.toml', 'tsconfig.json']) cpSync(join(repository, name), join(installed, name));
@@ -94,7 +95,7 @@ longTest('libraries run in production mode, which commands do not inherit', asyn
 
 test('in a checkout a build is used, its executable first, until a source is edited, added or removed', async () => {
   const { root, env } = bareCheckout();
-  const planted = temporary();
+  const planted = createTempFolder();
   writeExecutable(join(planted, 'find'), '#!/bin/sh\necho planted\n');
   const hostile = { ...env, PATH: `.:${env.PATH}`, BUN_BE_BUN: '1' };
   const start = async () => {

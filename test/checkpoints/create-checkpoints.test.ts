@@ -5,17 +5,14 @@ import {
   chown,
   link,
   mkdir,
-  mkdtemp,
   readdir,
   readFile,
-  realpath,
   rename,
   rm,
   stat,
   symlink,
   writeFile,
 } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -26,6 +23,7 @@ import { writeAtomically } from '../../src/lib/files/atomic-write.ts';
 import { readExtendedAttributes, setExtendedAttribute } from '../../src/lib/files/extended-attributes.ts';
 import { longTest } from '../support/long-test.ts';
 import { runs } from '../support/runs.ts';
+import { createTempFolder } from '../support/temp-folder.ts';
 import { picture, shell } from './disk-picture.ts';
 
 let base: string;
@@ -34,7 +32,7 @@ let warned: string[];
 let entries: CheckpointEntry[];
 
 beforeEach(async () => {
-  base = await realpath(await mkdtemp(join(tmpdir(), 'ouro-checkpoints-')));
+  base = createTempFolder();
   root = join(base, 'work');
   await mkdir(root);
   warned = [];
@@ -43,7 +41,6 @@ beforeEach(async () => {
 
 afterEach(async () => {
   await shell(`chmod -R u+rwX ${base}`, '/', base);
-  await rm(base, { recursive: true });
 });
 
 function open(more: Partial<CheckpointDeps> = {}) {
@@ -475,7 +472,7 @@ test('changes by others while a command runs stay: edits to a known file, anothe
 });
 
 longTest('named pipes and paths that are not UTF-8 are restored', async () => {
-  const all = 'find . -printf "%p %y %m %l\\n" -type f -exec cat {} \\; | LC_ALL=C sort > ../seen';
+  const all = 'find . -printf "%p %y %m %l\\n" -type f -exec cat {} \\; -exec echo \\; | LC_ALL=C sort > ../seen';
   const seen = async () => {
     await shell(all, root, base);
     return (await readFile(join(base, 'seen'))).toString('latin1');

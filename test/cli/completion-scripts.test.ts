@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
@@ -12,8 +11,9 @@ import {
   renderFishCompletion,
   renderZshCompletion,
 } from '../../src/cli/completion-scripts.ts';
+import { createTempFolder } from '../support/temp-folder.ts';
 
-const file = join(mkdtempSync(join(tmpdir(), 'ouro-completion-')), 'ouro.bash');
+const file = join(createTempFolder(), 'ouro.bash');
 writeFileSync(file, renderBashCompletion());
 
 /** What a real bash would offer for a line. */

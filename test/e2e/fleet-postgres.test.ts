@@ -1,5 +1,4 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { says } from '../support/api/reply.ts';
@@ -9,6 +8,7 @@ import { NO_POSTGRES, startPostgres, type TestPostgres } from '../support/postgr
 import { runHere } from '../support/run-here.ts';
 import { startOuro } from '../support/run-ouro.ts';
 import { isWholeRun } from '../support/runs.ts';
+import { createTempFolder } from '../support/temp-folder.ts';
 import type { TempProject } from '../support/temp-project.ts';
 
 describe.skipIf(NO_POSTGRES !== undefined || !isWholeRun)('a queue on Postgres', () => {
@@ -42,7 +42,7 @@ describe.skipIf(NO_POSTGRES !== undefined || !isWholeRun)('a queue on Postgres',
 
   /** Another machine: a home of its own, with the same policy. */
   async function otherMachine(): Promise<Readonly<Record<string, string>>> {
-    const folder = await mkdtemp(join(tmpdir(), 'ouro-machine-'));
+    const folder = createTempFolder();
     others.push(folder, `${folder}-work`);
     return { OURO_HOME: folder };
   }

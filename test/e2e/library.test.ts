@@ -4,19 +4,16 @@ import {
   cpSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
-  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import manifest from '../../packages/agent/package.json' with { type: 'json' };
 import { CALL_MARKER } from '../../src/lib/processes/process-tree.ts';
 import { calls, says, toolUse } from '../support/api/reply.ts';
@@ -25,6 +22,7 @@ import { writeBuiltSuite } from '../support/built-suite.ts';
 import { expectNoProcessesLeft } from '../support/processes.ts';
 import { isWholeRun } from '../support/runs.ts';
 import { STRICT_MODULE } from '../support/strict-module.ts';
+import { createTempFolder } from '../support/temp-folder.ts';
 
 const root = join(import.meta.dirname, '../..');
 const run = promisify(execFile);
@@ -41,7 +39,7 @@ let project = '';
 beforeAll(() => {
   if (!isWholeRun) return;
   execFileSync(process.execPath, [join(root, 'bin/build-library.mjs')]);
-  project = mkdtempSync(join(tmpdir(), 'ouro-lib-'));
+  project = createTempFolder();
   const installed = join(project, 'node_modules/@ouro-cli/agent');
   mkdirSync(installed, { recursive: true });
   const pack = ['pack', '--ignore-scripts', '--silent', '--pack-destination', project];
@@ -53,10 +51,6 @@ beforeAll(() => {
   cpSync(EXAMPLES, project, { recursive: true });
   cpSync(PROGRAMS, project, { recursive: true });
 }, 120_000);
-
-afterAll(() => {
-  if (project !== '') rmSync(project, { recursive: true, force: true });
-});
 
 const variables = (api: ApiServer) => ({
   PATH: process.env.PATH ?? '',
@@ -143,7 +137,7 @@ describe.runIf(isWholeRun).each(RUNTIMES)('%s', (runtime) => {
   });
 
   test('a job killed while asking continues with the answer', async () => {
-    const dir = mkdtempSync(join(project, 'night-'));
+    const dir = createTempFolder(project);
     await expect(run(runtime, ['night.mjs', dir, 'night'], { cwd: project })).rejects.toMatchObject({
       signal: 'SIGKILL',
     });
@@ -260,6 +254,7 @@ test.runIf(isWholeRun)('a strict project compiles against every export', async (
 const PAGE = `
 import { readFileSync } from 'node:fs';
 import { createContext, runInContext } from 'node:vm';
+import { createTempFolder } from '../support/temp-folder.ts';
 const NODE_ALONE = ['process', 'Buffer', 'global', 'globalThis', 'setImmediate', 'clearImmediate'];
 const names = Object.getOwnPropertyNames(globalThis).filter((name) => !NODE_ALONE.includes(name) && /^[a-z]|^(URL|Re|He|Te|Ab|Fo|Bl|Ev|DOM)/.test(name));
 const page = createContext(Object.fromEntries(names.map((name) => [name, globalThis[name]])));

@@ -2,7 +2,6 @@ import { execFile } from 'node:child_process';
 import {
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   realpathSync,
@@ -18,6 +17,7 @@ import manifest from '../../package.json' with { type: 'json' };
 import { startNpmRegistry } from '../support/npm-registry.ts';
 import { programOfVersion } from '../support/releases.ts';
 import { isWholeRun } from '../support/runs.ts';
+import { createTempFolder } from '../support/temp-folder.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -103,7 +103,7 @@ describe.runIf(isWholeRun && process.platform === 'linux')('the packages', () =>
 
   /** A folder for a global installation, and an environment with only this release of Node. */
   function makePrefix(node: string) {
-    const prefix = mkdtempSync(join(project.dir, 'prefix-'));
+    const prefix = createTempFolder(project.dir);
     const programs = join(prefix, 'programs');
     mkdirSync(programs);
     symlinkSync(node, join(programs, 'node'));

@@ -1,7 +1,6 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -14,6 +13,7 @@ import { featureFormat, readDockerfile, scoopFormat, workflowFormat } from '../s
 import { startJsonServer } from '../support/json-server.ts';
 import { longTest } from '../support/long-test.ts';
 import { isWholeRun } from '../support/runs.ts';
+import { createTempFolder } from '../support/temp-folder.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -120,7 +120,7 @@ test.runIf(isWholeRun && canDownload)(
     await using broken = await startJsonServer(archives((content) => content.subarray(1)));
     /** Runs the command on a machine of this name; only its folders and the address of the releases are others. */
     const build = async (machine: string, { url }: { readonly url: string }) => {
-      const folder = await mkdtemp(join(project.dir, 'image-'));
+      const folder = createTempFolder(project.dir);
       writeFileSync(join(folder, 'dpkg'), `#!/bin/sh\necho ${machine}\n`, { mode: 0o755 });
       const line = download
         .replaceAll('/tmp/', `${folder}/`)

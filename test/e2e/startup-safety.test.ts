@@ -1,17 +1,17 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { bareCheckout, nodeFile, repository, started } from '../bootstrap/checkout.ts';
 import { longTest } from '../support/long-test.ts';
 import { someOf } from '../support/runs.ts';
+import { createTempFolder } from '../support/temp-folder.ts';
 
 const ouro = join(repository, 'bin', 'ouro');
 const manifest: { readonly version: string } = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8'));
 
 /** A repository whose every file tries to run at start: each leaves a file behind when it succeeds. */
 function hostileProject(): { cwd: string; canary: string; env: Record<string, string> } {
-  const home = realpathSync(mkdtempSync(join(tmpdir(), 'ouro-hostile-')));
+  const home = createTempFolder();
   const cwd = join(home, 'project');
   const canary = join(home, 'canary');
   const plant = (path: string, text: string) => {

@@ -19,9 +19,9 @@ beforeEach(async () => {
 
 afterEach(() => project.remove());
 
-/** ouro in a terminal; what the demo writes stays below the test's own folder. */
+/** ouro in a terminal. */
 function open(env: Readonly<Record<string, string>> = {}, args: readonly string[] = []) {
-  const surroundings = { ...terminalEnvironment(project), TMPDIR: dirname(project.dir), ...env };
+  const surroundings = { ...terminalEnvironment(project), ...env };
   return openTerminal([LAUNCHER, ...args], { cwd: project.dir, env: surroundings, cols: 100, rows: 30 });
 }
 
@@ -67,14 +67,13 @@ longTest(
     expect((await terminal.exited).code).toBe(0);
 
     const args = ['-p', 'go on', '--continue'];
-    const resumed = await runOuro(project, args, undefined, { cwd: folder, env: { TMPDIR: dirname(project.dir) } });
+    const resumed = await runOuro(project, args, undefined, { cwd: folder });
     expect(resumed).toMatchObject({ code: 0, stdout: expect.stringContaining('The tour is over') });
   },
 );
 
 longTest('the demo runs in print mode: what needs an answer is denied, and it says that it is the demo', async () => {
-  const env = { TMPDIR: dirname(project.dir) };
-  const plain = await runOuro(project, ['-p', 'fix it', '--model', 'demo'], undefined, { env });
+  const plain = await runOuro(project, ['-p', 'fix it', '--model', 'demo']);
   expect(plain.code).toBe(0);
   const args = [
     '-p',
@@ -86,7 +85,7 @@ longTest('the demo runs in print mode: what needs an answer is denied, and it sa
     '--allowedTools',
     'Bash(node:*)',
   ];
-  const allowed = await runOuro(project, args, undefined, { env });
+  const allowed = await runOuro(project, args);
   expect(allowed).toMatchObject({ code: 0, stdout: expect.stringContaining('That was the tour') });
   const folder = /ouro-demo-\w+/.exec(allowed.stdout)?.[0] ?? '';
   const text = await readFile(join(dirname(project.dir), folder, 'src/cart.mjs'), 'utf8');

@@ -1,7 +1,6 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import type { AgentEvent } from '../../src/contracts/event.ts';
 import { HOOK_EVENTS, type Hook } from '../../src/contracts/hook.ts';
 import { type AsyncHookResult, createHooks } from '../../src/hooks/create-hooks.ts';
@@ -9,12 +8,12 @@ import { buildHookCommandLine, type HookHttpRequest } from '../../src/hooks/hook
 import { createHookProcessRunners, findMissingHookScript } from '../../src/hooks/hook-runners.ts';
 import { longTest } from '../support/long-test.ts';
 import { someOf } from '../support/runs.ts';
+import { createTempFolder } from '../support/temp-folder.ts';
 
 let dir: string;
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'ouro-hooks-'));
+  dir = createTempFolder();
 });
-afterAll(() => rm(dir, { recursive: true, force: true }));
 
 const ENV = { PATH: '/usr/bin:/bin' };
 

@@ -1,11 +1,11 @@
-import { mkdirSync, mkdtempSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Decision, PermissionMode, Policy, Rule } from '../../src/contracts/permission.ts';
 import { decide } from '../../src/permissions/decide.ts';
 import { diskFs } from '../../src/permissions/permission-fs.ts';
 import { parseRule } from '../../src/permissions/rules/parse-rule.ts';
 import { getToolFacts } from '../../src/tools/tool-traits.ts';
+import { createTempFolder } from '../support/temp-folder.ts';
 
 export type Fixture = { readonly home: string; readonly ws: string; readonly outside: string };
 
@@ -14,7 +14,7 @@ const GIT_CONFIG =
 
 /** A home with a workspace, a neighbour with a similar name, secrets and links. */
 export function makeFixture(): Fixture {
-  const home = realpathSync(mkdtempSync(join(tmpdir(), 'ouro-perm-')));
+  const home = createTempFolder();
   const ws = join(home, 'ws');
   const write = (path: string, text: string) => {
     mkdirSync(dirname(path), { recursive: true });

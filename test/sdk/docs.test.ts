@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import manifest from '../../packages/agent/package.json' with { type: 'json' };
 import { longTest } from '../support/long-test.ts';
 import { isWholeRun } from '../support/runs.ts';
+import { createTempFolder } from '../support/temp-folder.ts';
 
 const root = join(import.meta.dirname, '../..');
 const page = readFileSync(join(root, 'docs/library.md'), 'utf8');
@@ -25,21 +25,17 @@ const PRINTS = [
 
 longTest('every snippet that says so runs and prints what it should, from the sources', async () => {
   expect(snippets).toHaveLength(PRINTS.length);
-  const project = mkdtempSync(join(tmpdir(), 'ouro-docs-'));
-  try {
-    symlinkSync(join(root, 'node_modules'), join(project, 'node_modules'));
-    const wanted = isWholeRun ? snippets : snippets.slice(0, 1);
-    await Promise.all(
-      wanted.map(async (code, at) => {
-        const file = join(project, `${at}.mjs`);
-        writeFileSync(file, fromSources(code));
-        const { stdout } = await promisify(execFile)(process.execPath, ['--no-env-file', file], { cwd: project });
-        expect(stdout.endsWith(PRINTS[at] ?? '?'), `${code}\nprinted ${stdout}`).toBe(true);
-      }),
-    );
-  } finally {
-    rmSync(project, { recursive: true, force: true });
-  }
+  const project = createTempFolder();
+  symlinkSync(join(root, 'node_modules'), join(project, 'node_modules'));
+  const wanted = isWholeRun ? snippets : snippets.slice(0, 1);
+  await Promise.all(
+    wanted.map(async (code, at) => {
+      const file = join(project, `${at}.mjs`);
+      writeFileSync(file, fromSources(code));
+      const { stdout } = await promisify(execFile)(process.execPath, ['--no-env-file', file], { cwd: project });
+      expect(stdout.endsWith(PRINTS[at] ?? '?'), `${code}\nprinted ${stdout}`).toBe(true);
+    }),
+  );
 });
 
 /** The package's own name, led to the sources that its build is made of. */

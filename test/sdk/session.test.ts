@@ -1,16 +1,15 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { createAgent } from '../../src/sdk/agent/create-agent.ts';
 import { openSession, readMessages } from '../../src/sdk/session.ts';
 import { says, scripted } from '../support/loop/scripted.ts';
+import { createTempFolder } from '../support/temp-folder.ts';
 
 let dir = '';
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), 'ouro-sdk-session-'));
+  dir = createTempFolder();
 });
-afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
 test.each(['../x', 'a/b', '..', '', 'a\0b'])(
   'a session with the id %j is neither opened nor read',

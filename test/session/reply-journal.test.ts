@@ -1,17 +1,15 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import type { AgentEvent } from '../../src/contracts/event.ts';
 import { createReplyJournal, readUnfinishedReplyText } from '../../src/session/reply-journal.ts';
+import { createTempFolder } from '../support/temp-folder.ts';
 
 let dir: string;
 
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'ouro-test-'));
+  dir = createTempFolder();
 });
-
-afterEach(() => rm(dir, { recursive: true, force: true }));
 
 const usage = { inputTokens: 1, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0 };
 const begins: AgentEvent = { type: 'message_start', messageId: 'm', role: 'assistant', model: 'a', usage };

@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { getProcessStartTime } from '../../src/lib/processes/process-info.ts';
@@ -10,18 +9,18 @@ import { CALL_MARKER, listMarkedProcesses, RUN_MARKER } from '../../src/lib/proc
 import { listSessionsToRecover, openRunCleanupLog, reapDeadRuns } from '../../src/session/run-cleanup-log.ts';
 import { longTest } from '../support/long-test.ts';
 import { killMarkedProcesses, processesMarked } from '../support/processes.ts';
+import { createTempFolder } from '../support/temp-folder.ts';
 
 let home: string;
 let mark: string;
 
 beforeEach(async () => {
-  home = await mkdtemp(join(tmpdir(), 'ouro-ledger-'));
+  home = createTempFolder();
   mark = `run-${crypto.randomUUID()}`;
 });
 
 afterEach(async () => {
   await killMarkedProcesses(`${RUN_MARKER}=${mark}`);
-  await rm(home, { recursive: true });
 });
 
 const ledgers = () => readdir(join(home, 'running')).catch(() => []);

@@ -1,5 +1,5 @@
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 /** The folders of a project that its processes need. */
 export type ProjectFolders = { readonly home: string; readonly ouroHome: string; readonly marker: string };
@@ -21,6 +21,8 @@ export function bareEnvironment(project: ProjectFolders, apiUrl?: string): Recor
     PATH,
     [name]: value,
     HOME: project.home,
+    // What a killed program leaves is removed with the project.
+    TMPDIR: dirname(project.home),
     OURO_HOME: project.ouroHome,
     LANG: 'C.UTF-8',
     ...(apiUrl === undefined

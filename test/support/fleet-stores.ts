@@ -1,10 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FleetStore } from '../../src/contracts/fleet-store.ts';
 import { createFleetStore, openFleetStore } from '../../src/fleet/store/open-fleet-store.ts';
 import { openSqlite } from '../../src/fleet/store/sqlite.ts';
 import type { TestPostgres } from './postgres.ts';
+import { createTempFolder } from './temp-folder.ts';
 
 /** One store, reached over two connections, whose time can be put forward. */
 export type StorePair = {
@@ -28,7 +28,7 @@ const TABLES = [
 ];
 
 export async function sqlitePair(): Promise<StorePair> {
-  const folder = await mkdtemp(join(tmpdir(), 'ouro-store-'));
+  const folder = createTempFolder();
   let ahead = 0;
   const clock = () => Date.now() + ahead;
   const open = () => createFleetStore(openSqlite(join(folder, 'fleet.db'), clock));

@@ -1,5 +1,4 @@
-import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Options, query, type SDKMessage, type SDKUserMessage } from '@anthropic-ai/claude-agent-sdk';
 import { createAsyncQueue } from '../../src/engine/phases/stream-model.ts';
@@ -7,6 +6,7 @@ import type { ApiTurn } from './api/reply.ts';
 import { type ApiServer, type Script, startApiServer } from './api/server.ts';
 import { SHARED_CACHE } from './environment.ts';
 import { startHere } from './run-here.ts';
+import { createTempFolder } from './temp-folder.ts';
 
 /** The official SDK as the host of the whole program, in a folder of its own, against the real API over loopback. */
 export type SdkHost = {
@@ -27,7 +27,7 @@ export type SdkHost = {
 };
 
 export async function createSdkHost(): Promise<SdkHost> {
-  const root = await realpath(await mkdtemp(join(tmpdir(), 'host-')));
+  const root = createTempFolder();
   await writeFile(join(root, 'a.txt'), 'alpha\n');
   let running: ApiServer | undefined;
 

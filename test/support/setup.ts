@@ -1,6 +1,7 @@
 import fc from 'fast-check';
-import { vi } from 'vitest';
+import { afterAll, vi } from 'vitest';
 import { WAIT_MS } from './runs.ts';
+import { removeTempFolders } from './temp-folder.ts';
 
 /**
  * The same cases at each run, so that a red test is about the change; `OURO_TEST_SEED=random` looks for new ones,
@@ -15,3 +16,5 @@ const waitFrequently: typeof waitFor = (callback, options) =>
   waitFor(callback, typeof options === 'number' ? options : { timeout: WAIT_MS, interval: 15, ...options });
 // This file runs once for each test file, in the same process.
 if (waitFor.name !== waitFrequently.name) vi.waitFor = waitFrequently;
+
+afterAll(removeTempFolders);

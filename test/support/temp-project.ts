@@ -1,13 +1,13 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { newMarker } from './environment.ts';
 import { initRepository } from './init-repository.ts';
 import { killMarkedProcesses, newestPid } from './processes.ts';
 import { isWholeRun } from './runs.ts';
+import { createTempFolder, removeTempFolder } from './temp-folder.ts';
 
 /** A project and a home of its own, gone after the test. */
 export type TempProject = {
@@ -40,9 +40,9 @@ async function checkReplays(ouroHome: string): Promise<void> {
 
 export async function createTempProject(
   files: Readonly<Record<string, string>> = {},
-  parent = tmpdir(),
+  parent?: string,
 ): Promise<TempProject> {
-  const root = await realpath(await mkdtemp(join(parent, 'ouro-test-')));
+  const root = createTempFolder(parent);
   const dir = join(root, 'project');
   const home = join(root, 'home');
   await mkdir(dir);
@@ -54,7 +54,7 @@ export async function createTempProject(
     try {
       await checkReplays(join(home, '.ouro'));
     } finally {
-      await rm(root, { recursive: true, force: true });
+      await removeTempFolder(root);
     }
   };
   const project: TempProject = {

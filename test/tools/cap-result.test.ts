@@ -1,14 +1,13 @@
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { createResultCap } from '../../src/tools/cap-result.ts';
+import { createTempFolder } from '../support/temp-folder.ts';
 
 let root: string;
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'ouro-cap-'));
+  root = createTempFolder();
 });
-afterEach(() => rm(root, { recursive: true, force: true }));
 
 const cap = (content: string, maxChars = 30_000, callId = 'call_1') =>
   createResultCap(() => join(root, 'results'))({ callId, tool: 'X' }, { content }, maxChars);

@@ -1,13 +1,13 @@
-import { mkdtemp, realpath, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { JsonValue } from '../../src/contracts/json.ts';
 import type { CallContext, Tool, ToolOutcome } from '../../src/contracts/tool.ts';
 import { createFileReadState } from '../../src/tools/files/file-read-state.ts';
+import { createTempFolder } from '../support/temp-folder.ts';
 
 /** An empty directory and what the file tools are built from. */
 export async function createWorkbench() {
-  const cwd = await realpath(await mkdtemp(path.join(tmpdir(), 'ouro-tools-')));
+  const cwd = createTempFolder();
   return {
     cwd,
     readState: createFileReadState(),

@@ -1,10 +1,10 @@
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { defineFlag } from '../../../src/cli/args/define-flag.ts';
 import { parseFlagValues } from '../../../src/cli/args/flag-values.ts';
 import { parseInvocation } from '../../../src/cli/args/invocation.ts';
+import { createTempFolder } from '../../support/temp-folder.ts';
 
 const AROUND = { cwd: '/project', hasTerminal: true };
 const read = (...args: readonly string[]) => parseInvocation(args, AROUND);
@@ -40,7 +40,7 @@ test('no arguments give empty options', async () => {
 });
 
 test('every flag reaches the options, with = and with a space', async () => {
-  const dir = mkdtempSync(join(tmpdir(), 'ouro-flags-'));
+  const dir = createTempFolder();
   mkdirSync(join(dir, 'more'));
   writeFileSync(join(dir, 'a.json'), '{}');
   const { run } = await readIn(
@@ -109,7 +109,7 @@ test.each([
 });
 
 test('system prompts can be read from files', async () => {
-  const dir = mkdtempSync(join(tmpdir(), 'ouro-prompt-'));
+  const dir = createTempFolder();
   writeFileSync(join(dir, 'prompt.md'), 'from the file');
   const { run } = await parseInvocation(['-p', 'x', '--system-prompt-file', 'prompt.md'], { ...AROUND, cwd: dir });
   expect(run.systemPrompt).toBe('from the file');

@@ -1,8 +1,7 @@
-import { mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import type { ContextDecision } from '../../../src/context/reduction-log.ts';
 import { createPromptCacheMonitor } from '../../../src/context/report/prompt-cache-monitor.ts';
 import type { Message } from '../../../src/contracts/message.ts';
@@ -15,13 +14,13 @@ import { createSystemPrompt, renderSystemPrompt } from '../../../src/prompt/syst
 import { drain } from '../../support/loop/drain.ts';
 import { buildHistory, calls, echoTool, says, scripted } from '../../support/loop/scripted.ts';
 import { runs } from '../../support/runs.ts';
+import { createTempFolder } from '../../support/temp-folder.ts';
 import { bench, INFO, prompt, words } from '../workbench.ts';
 
 let root: string;
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'ouro-prefix-'));
+  root = createTempFolder();
 });
-afterEach(() => rm(root, { recursive: true, force: true }));
 
 const MODES: readonly PermissionMode[] = ['default', 'plan', 'acceptEdits'];
 const STEPS = ['ask', 'ask', 'work', 'work', 'mode', 'memory', 'mcp', 'midnight', 'skill', 'resume', 'model'] as const;

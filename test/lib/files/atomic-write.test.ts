@@ -1,7 +1,6 @@
 import * as fs from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import {
   type AtomicWriteFs,
   type WritableFileHandle,
@@ -9,14 +8,14 @@ import {
   writeAtomically,
 } from '../../../src/lib/files/atomic-write.ts';
 import { readExtendedAttributes, setExtendedAttribute } from '../../../src/lib/files/extended-attributes.ts';
+import { createTempFolder } from '../../support/temp-folder.ts';
 
 let root = '';
 beforeAll(async () => {
-  root = await fs.realpath(await fs.mkdtemp(path.join(tmpdir(), 'ouro-atomic-')));
+  root = createTempFolder();
 });
-afterAll(() => fs.rm(root, { recursive: true, force: true }));
 
-const place = () => fs.mkdtemp(path.join(root, 'case-'));
+const place = async () => createTempFolder(root);
 const bytes = (text: string) => Buffer.from(text);
 
 /** A disk on which the n-th call fails with `code`. */

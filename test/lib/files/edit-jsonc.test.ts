@@ -1,19 +1,18 @@
 import { execFile } from 'node:child_process';
-import { lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { lstat, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { editJsonc } from '../../../src/lib/files/edit-jsonc.ts';
 import { longTest } from '../../support/long-test.ts';
+import { createTempFolder } from '../../support/temp-folder.ts';
 
 let folder = '';
 let file = '';
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'ouro-jsonc-'));
+  folder = createTempFolder();
   file = join(folder, 'settings.json');
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const set = (path: readonly string[], value: unknown) => editJsonc(file, () => [{ path, value }], 'follow');
 async function after(text: string, path: readonly string[], value: unknown): Promise<string> {

@@ -1,16 +1,15 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { acquireLock, readLockHolder } from '../../../src/lib/files/file-lock.ts';
 import { getProcessIdentity } from '../../../src/lib/processes/process-info.ts';
+import { createTempFolder } from '../../support/temp-folder.ts';
 
 let folder = '';
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'ouro-lock-'));
+  folder = createTempFolder();
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 test('one of many takes a lock, the others learn its holder', async () => {
   const path = join(folder, 'a.lock');

@@ -1,22 +1,21 @@
 import { execFile } from 'node:child_process';
-import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
 import { DAMAGED_FILES_FOLDER, openJsonStore } from '../../../src/lib/files/json-store.ts';
 import { longTest } from '../../support/long-test.ts';
+import { createTempFolder } from '../../support/temp-folder.ts';
 
 const schema = z.object({ things: z.record(z.string(), z.object({ size: z.number() })).default({}) });
 
 let folder = '';
 let file = '';
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'ouro-store-'));
+  folder = createTempFolder();
   file = join(folder, 'things.json');
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const open = () =>
   openJsonStore(file, { empty: { things: {} }, entryDepth: 2, parse: (json) => schema.safeParse(json) });

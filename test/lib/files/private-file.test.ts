@@ -1,29 +1,16 @@
-import {
-  lchown,
-  lstat,
-  mkdir,
-  mkdtemp,
-  readdir,
-  readFile,
-  realpath,
-  rm,
-  stat,
-  symlink,
-  writeFile,
-} from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { lchown, lstat, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { editJsonc } from '../../../src/lib/files/edit-jsonc.ts';
 import { openJsonStore } from '../../../src/lib/files/json-store.ts';
 import { writePrivateFile } from '../../../src/lib/files/private-file.ts';
 import { someOf } from '../../support/runs.ts';
+import { createTempFolder } from '../../support/temp-folder.ts';
 
 let base = '';
 beforeEach(async () => {
-  base = await realpath(await mkdtemp(join(tmpdir(), 'ouro-private-')));
+  base = createTempFolder();
 });
-afterEach(() => rm(base, { recursive: true, force: true }));
 
 /** Homes as people have them: where a file is reached, and where it really is. */
 const HOMES: readonly (readonly [string, (at: string) => Promise<readonly [string, string]>])[] = [

@@ -1,19 +1,18 @@
-import { mkdtemp, open, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readLinesInRange } from '../../../src/lib/files/read-lines.ts';
 import { longTest } from '../../support/long-test.ts';
+import { createTempFolder } from '../../support/temp-folder.ts';
 
 async function linesOf(text: string): Promise<readonly string[]> {
-  const dir = await mkdtemp(join(tmpdir(), 'ouro-jsonl-'));
+  const dir = createTempFolder();
   const path = join(dir, 'lines.jsonl');
   await writeFile(path, text);
   const file = await open(path, 'r');
   const lines: string[] = [];
   await readLinesInRange(file, { from: 0, to: Buffer.byteLength(text) }, (line) => void lines.push(line.toString()));
   await file.close();
-  await rm(dir, { recursive: true });
   return lines;
 }
 

@@ -1,21 +1,20 @@
 import { spawnSync } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { recordTemporaryFile, recoverUnfinishedWrites, writeInPlace } from '../../../src/lib/files/write-journal.ts';
 import { getProcessIdentity } from '../../../src/lib/processes/process-info.ts';
 import { runs } from '../../support/runs.ts';
+import { createTempFolder } from '../../support/temp-folder.ts';
 
 let base = '';
 let folder = '';
 beforeEach(async () => {
-  base = await mkdtemp(join(tmpdir(), 'ouro-unfinished-'));
+  base = createTempFolder();
   folder = join(base, 'unfinished');
   await mkdir(folder);
 });
-afterEach(() => rm(base, { recursive: true, force: true }));
 
 const dead = { ...getProcessIdentity(), pid: spawnSync('true').pid, startTime: '1' };
 

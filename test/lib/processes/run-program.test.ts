@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { CALL_MARKER } from '../../../src/lib/processes/process-tree.ts';
 import { runForOutput, runProgram } from '../../../src/lib/processes/run-program.ts';
 import { expectNoProcessesLeft } from '../../support/processes.ts';
 import { someOf } from '../../support/runs.ts';
+import { createTempFolder } from '../../support/temp-folder.ts';
 
 const sh = (command: string, more: Partial<Parameters<typeof runProgram>[2]> = {}) =>
   runProgram('/bin/sh', ['-c', command], { timeoutMs: 60_000, ...more });
@@ -25,11 +25,10 @@ test('returns output and exit code', async () => {
 });
 
 test('a file that is no program is a problem, not an exception', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'ouro-no-program-'));
+  const folder = createTempFolder();
   const file = join(folder, 'text');
   await writeFile(file, 'no program', { mode: 0o755 });
   const { code, problem } = await runProgram(file, [], { timeoutMs: 60_000 });
-  await rm(folder, { recursive: true });
   expect([code, typeof problem]).toEqual([null, 'string']);
 });
 

@@ -1,14 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parseGitConfig } from '../../../src/lib/text/git-config.ts';
 import { longTest } from '../../support/long-test.ts';
 import { runs } from '../../support/runs.ts';
+import { createTempFolder } from '../../support/temp-folder.ts';
 
-const file = join(mkdtempSync(join(tmpdir(), 'ouro-git-config-')), 'config');
+const file = join(createTempFolder(), 'config');
 
 /** What git makes of the bytes: a row for every key, or `refused`. */
 function gitsRows(bytes: Buffer): readonly string[] | 'refused' {

@@ -1,15 +1,15 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { createServer as createTlsServer } from 'node:https';
 import { createServer, type Server, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { createAnthropicPort } from '../../../src/model/providers/anthropic/anthropic-port.ts';
 import { createOpenAiPort } from '../../../src/model/providers/openai-chat/openai-chat-port.ts';
 import { createNetworkFetch } from '../../../src/model/stream/network-fetch.ts';
+import { createTempFolder } from '../../support/temp-folder.ts';
 import { drain } from '../support.ts';
 
 const run = promisify(execFile);
@@ -17,7 +17,7 @@ let dir = '';
 
 /** Two certificates, one with a locked key. */
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'ouro-certificates-'));
+  dir = createTempFolder();
   const make = (name: string) =>
     run('openssl', [
       ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'],
@@ -37,8 +37,6 @@ beforeAll(async () => {
   ]);
   await writeFile(join(dir, 'rubbish.pem'), 'rubbish');
 });
-
-afterAll(() => rm(dir, { recursive: true }));
 
 async function listening(server: Server): Promise<number> {
   server.listen(0, '127.0.0.1');

@@ -1,14 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { expandGlob } from '../../../src/permissions/paths/folder-scan.ts';
 import { diskFs } from '../../../src/permissions/permission-fs.ts';
 import { runs } from '../../support/runs.ts';
+import { createTempFolder } from '../../support/temp-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'ouro-glob-'));
+const folder = createTempFolder();
 const NAMES = [
   'a',
   'b',

@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -8,6 +8,7 @@ import { diskFs } from '../../../src/permissions/permission-fs.ts';
 import { getToolFacts } from '../../../src/tools/tool-traits.ts';
 import { runs } from '../../support/runs.ts';
 import { NO_SANDBOX } from '../../support/sandbox.ts';
+import { createTempFolder } from '../../support/temp-folder.ts';
 import { createDecidedRuns } from '../decided-run.ts';
 import { decideBash, decideTool, makeFixture, policyFor, type Setup } from '../fixture.ts';
 
@@ -88,7 +89,7 @@ function inWorkspace<Answer>(
     run: (judged: Judged) => string,
   ) => Answer,
 ): Answer {
-  const ws = mkdtempSync(join(fixture.home, 'run-'));
+  const ws = createTempFolder(fixture.home);
   cpSync(fixture.ws, ws, { recursive: true, verbatimSymlinks: true });
   const wide = { ...policyFor(fixture, setup), cwd: ws, workspaceRoots: [ws] };
   const answer = use(

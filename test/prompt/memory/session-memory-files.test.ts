@@ -1,21 +1,20 @@
 import { execFileSync } from 'node:child_process';
-import { chmod, mkdir, mkdtemp, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { appendMemoryLine, listMemoryTargets } from '../../../src/app/commands/memory-command.ts';
 import type { MemoryDeps } from '../../../src/prompt/memory/load-memory.ts';
 import { createSessionMemory } from '../../../src/prompt/memory/session-memory-files.ts';
+import { createTempFolder } from '../../support/temp-folder.ts';
 
 let base: string;
 let root: string;
 
 beforeEach(async () => {
-  base = await mkdtemp(join(tmpdir(), 'ouro-memory-'));
+  base = createTempFolder();
   root = join(base, 'project');
   await mkdir(root);
 });
-afterEach(() => rm(base, { recursive: true, force: true }));
 
 async function put(files: Readonly<Record<string, string | Uint8Array>>): Promise<void> {
   for (const [path, content] of Object.entries(files)) {

@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createAgent, resumeAgent } from '../../../src/sdk/agent/create-agent.ts';
 import type { AgentOptions } from '../../../src/sdk/agent/options.ts';
@@ -8,6 +5,7 @@ import type { AgentCapsule } from '../../../src/sdk/agent/suspension.ts';
 import { buildTool } from '../../../src/sdk/build-tool.ts';
 import { openSession, readMessages } from '../../../src/sdk/session.ts';
 import { calls, type ScriptedReply, says, scripted } from '../../support/loop/scripted.ts';
+import { createTempFolder } from '../../support/temp-folder.ts';
 
 /** The options of an agent that looks freely and pays only with approval, and what it did. */
 function createPayer(replies: readonly ScriptedReply[], more: AgentOptions = {}) {
@@ -91,21 +89,17 @@ test('the capsule is saved before the question is asked', async () => {
 });
 
 test('a suspended run continues in its session, which holds each message once', async () => {
-  const dir = mkdtempSync(join(tmpdir(), 'ouro-capsule-'));
-  try {
-    const first = await openSession({ dir, sessionId: 'one' });
-    const { capsule } = await suspendAtQuestion({ sessionId: 'one', listeners: [first.record] });
-    await first.close();
-    const second = await openSession({ dir, sessionId: 'one' });
-    const later = createPayer([says('All done.')], { listeners: [second.record] });
-    const { agent, end } = resumeAgent(capsule, { ...later.options, answer: true });
-    await end;
-    await second.close();
-    const texts = (messages: unknown) => JSON.stringify(messages).match(/Look 1 done|Pay 7 done|All done|pay/g);
-    expect(texts(await readMessages({ dir, sessionId: 'one' }))).toEqual(texts(agent.state().messages));
-  } finally {
-    rmSync(dir, { recursive: true, force: true });
-  }
+  const dir = createTempFolder();
+  const first = await openSession({ dir, sessionId: 'one' });
+  const { capsule } = await suspendAtQuestion({ sessionId: 'one', listeners: [first.record] });
+  await first.close();
+  const second = await openSession({ dir, sessionId: 'one' });
+  const later = createPayer([says('All done.')], { listeners: [second.record] });
+  const { agent, end } = resumeAgent(capsule, { ...later.options, answer: true });
+  await end;
+  await second.close();
+  const texts = (messages: unknown) => JSON.stringify(messages).match(/Look 1 done|Pay 7 done|All done|pay/g);
+  expect(texts(await readMessages({ dir, sessionId: 'one' }))).toEqual(texts(agent.state().messages));
 });
 
 test('an agent without an open question cannot be suspended', async () => {

@@ -1,15 +1,14 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { createDraftStore } from '../../../src/session/input/draft-store.ts';
 import { longTest } from '../../support/long-test.ts';
+import { createTempFolder } from '../../support/temp-folder.ts';
 
 let dir: string;
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'ouro-draft-'));
+  dir = createTempFolder();
 });
-afterEach(() => rm(dir, { recursive: true }));
 
 const NOW = Date.parse('2026-01-02T03:04:05Z');
 const draft = (text: string) => ({ text, caret: text.length, pastes: [], queue: [] });

@@ -1,14 +1,13 @@
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { createPromptHistory } from '../../../src/session/input/prompt-history.ts';
+import { createTempFolder } from '../../support/temp-folder.ts';
 
 let dir: string;
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'ouro-history-'));
+  dir = createTempFolder();
 });
-afterEach(() => rm(dir, { recursive: true }));
 
 const NOW = Date.parse('2026-01-02T03:04:05Z');
 const history = (cwd: string, sessionId: string) =>

@@ -1,5 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { getSessionMessages } from '@anthropic-ai/claude-agent-sdk';
 import fc from 'fast-check';
@@ -11,19 +10,19 @@ import { createClaudeTranscriptConverter } from '../../../src/session/mirror/cla
 import { parseSessionRecords } from '../../../src/session/records/parse-session-records.ts';
 import { rebuildSession } from '../../../src/session/records/rebuild-session.ts';
 import { runs } from '../../support/runs.ts';
+import { createTempFolder } from '../../support/temp-folder.ts';
 import { exchanges, memoryDisk, openTest, tellConversation } from '../conversation-events.ts';
 
 let home = '';
 const before = process.env.CLAUDE_CONFIG_DIR;
 beforeAll(async () => {
-  home = await mkdtemp(join(tmpdir(), 'ouro-lines-'));
+  home = createTempFolder();
   process.env.CLAUDE_CONFIG_DIR = home;
   await mkdir(join(home, 'projects', '-somewhere'), { recursive: true });
 });
 afterAll(async () => {
   if (before === undefined) delete process.env.CLAUDE_CONFIG_DIR;
   else process.env.CLAUDE_CONFIG_DIR = before;
-  await rm(home, { recursive: true, force: true });
 });
 
 /** What happens to a conversation after something was said. */

@@ -1,5 +1,4 @@
-import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import {
@@ -10,6 +9,7 @@ import {
   readUnsavedSessionLines,
 } from '../../../src/session/records/append-file.ts';
 import { type AppendFs, diskAppendFs } from '../../../src/session/records/append-fs.ts';
+import { createTempFolder } from '../../support/temp-folder.ts';
 
 /** A disk that counts what is open. */
 function countingDisk() {
@@ -60,7 +60,7 @@ test.each<[string, (path: string, folder: string) => Promise<void>, string, read
     [],
   ],
 ])('when %s, every line is written again with the next one', async (_, happen, text, told) => {
-  const home = await mkdtemp(join(tmpdir(), 'ouro-append-'));
+  const home = createTempFolder();
   const [folder, path] = [join(home, 'sessions'), join(home, 'sessions', 's.jsonl')];
   const news: string[] = [];
   const file = createAppendFile(path, diskAppendFs, ({ type }) => void news.push(type));
@@ -72,11 +72,10 @@ test.each<[string, (path: string, folder: string) => Promise<void>, string, read
   await file.close();
   expect((await readFile(path, 'utf8')) === text).toBe(true);
   expect(news).toEqual(told);
-  await rm(home, { recursive: true });
 });
 
 test('the content of a deleted file is kept until it can be recreated', async () => {
-  const home = await mkdtemp(join(tmpdir(), 'ouro-append-'));
+  const home = createTempFolder();
   const [folder, path] = [join(home, 'sessions'), join(home, 'sessions', 's.jsonl')];
   const news: AppendFileStatus[] = [];
   const file = createAppendFile(path, diskAppendFs, (one) => void news.push(one));
@@ -91,11 +90,10 @@ test('the content of a deleted file is kept until it can be recreated', async ()
   await file.close();
   expect(await readFile(path, 'utf8')).toBe('one\ntwo\nthree\n');
   expect(news.slice(1)).toEqual<AppendFileStatus[]>([{ type: 'restored' }, { type: 'works' }]);
-  await rm(home, { recursive: true });
 });
 
 test('what one disk refuses is stored on another, and moved when possible', async () => {
-  const home = await mkdtemp(join(tmpdir(), 'ouro-append-'));
+  const home = createTempFolder();
   const [places, blocked] = [[join(home, 'gone'), home], join(home, 'blocked')];
   const path = join(blocked, 's.jsonl');
   const news: AppendFileStatus[] = [];
@@ -122,11 +120,10 @@ test('what one disk refuses is stored on another, and moved when possible', asyn
   await next.close();
   expect(await readFile(path, 'utf8')).toBe('one\ntwo\nthree\nfour\n');
   expect(readUnsavedSessionLines('s', places)).toEqual([]);
-  await rm(home, { recursive: true });
 });
 
 test('files that another user could have created are not read', async () => {
-  const home = await mkdtemp(join(tmpdir(), 'ouro-append-'));
+  const home = createTempFolder();
   await openUnsavedLineStorage('s', [home]).save('one\n');
   const [folder = ''] = await readdir(home);
   expect(readUnsavedSessionLines('s', [home])).toEqual(['one']);
@@ -136,5 +133,4 @@ test('files that another user could have created are not read', async () => {
   await chmod(join(home, 'real'), 0o700);
   await symlink(join(home, 'real'), join(home, folder));
   expect(readUnsavedSessionLines('s', [home])).toEqual([]);
-  await rm(home, { recursive: true });
 });

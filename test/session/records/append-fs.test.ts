@@ -1,18 +1,15 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import type { AppendFs } from '../../../src/session/records/append-fs.ts';
 import { parseSessionRecords } from '../../../src/session/records/parse-session-records.ts';
 import { rebuildSession } from '../../../src/session/records/rebuild-session.ts';
 import { someOf } from '../../support/runs.ts';
+import { createTempFolder } from '../../support/temp-folder.ts';
 import { openTest, plain, tellConversation } from '../conversation-events.ts';
 
 let home = '';
 beforeEach(async () => {
-  home = await mkdtemp(join(tmpdir(), 'ouro-failing-'));
+  home = createTempFolder();
 });
-afterEach(() => rm(home, { recursive: true, force: true }));
 
 const { events, messages } = tellConversation([
   {

@@ -1,7 +1,6 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import type { Message } from '../../../src/contracts/message.ts';
 import type { SessionRecordBody } from '../../../src/contracts/session.ts';
 import {
@@ -11,12 +10,12 @@ import {
 } from '../../../src/session/records/read-transcript.ts';
 import { rebuildSession } from '../../../src/session/records/rebuild-session.ts';
 import { createSessionRecord } from '../../../src/session/records/session-record-writer.ts';
+import { createTempFolder } from '../../support/temp-folder.ts';
 
 let folder = '';
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'ouro-read-'));
+  folder = createTempFolder();
 });
-afterAll(() => rm(folder, { recursive: true }));
 
 let written = 0;
 async function fileOf(lines: readonly string[]): Promise<string> {

@@ -1,18 +1,17 @@
-import { mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { parseSessionRecords } from '../../../src/session/records/parse-session-records.ts';
 import { readTranscript } from '../../../src/session/records/read-transcript.ts';
 import { rebuildSession } from '../../../src/session/records/rebuild-session.ts';
+import { createTempFolder } from '../../support/temp-folder.ts';
 import { exchanges, memoryDisk, openTest, plain, tellConversation } from '../conversation-events.ts';
 
 let home = '';
 beforeEach(async () => {
-  home = await mkdtemp(join(tmpdir(), 'ouro-transcript-'));
+  home = createTempFolder();
 });
-afterEach(() => rm(home, { recursive: true, force: true }));
 
 const short = tellConversation([
   {

@@ -1,7 +1,6 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { createCheckpoints } from '../../../src/checkpoints/create-checkpoints.ts';
 import type { CheckpointEntry } from '../../../src/contracts/session.ts';
 import { decodeSessionState } from '../../../src/session/persisted-state.ts';
@@ -12,6 +11,7 @@ import { startApiServer } from '../../support/api/server.ts';
 import { composed } from '../../support/composed.ts';
 import { someOf } from '../../support/runs.ts';
 import { storedFile } from '../../support/stored-sessions.ts';
+import { createTempFolder } from '../../support/temp-folder.ts';
 import { createTempProject } from '../../support/temp-project.ts';
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
@@ -19,11 +19,7 @@ type Json = null | boolean | number | string | readonly Json[] | { readonly [nam
 let folder: string;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'ouro-odd-'));
-});
-
-afterAll(async () => {
-  await rm(folder, { recursive: true });
+  folder = createTempFolder();
 });
 
 const HASH = 'a'.repeat(64);

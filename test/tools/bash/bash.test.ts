@@ -1,5 +1,4 @@
-import { mkdir, mkdtemp, readdir, readFile, realpath, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { AgentEvent } from '../../../src/contracts/event.ts';
@@ -14,12 +13,13 @@ import type { ChildProcessFacts } from '../../../src/tools/bash/run-shell.ts';
 import { createShellRegistry } from '../../../src/tools/bash/shell-registry.ts';
 import { longTest } from '../../support/long-test.ts';
 import { someOf } from '../../support/runs.ts';
+import { createTempFolder } from '../../support/temp-folder.ts';
 
 let root: string;
 let bench: ReturnType<typeof workbench>;
 
 beforeEach(async () => {
-  root = await realpath(await mkdtemp(join(tmpdir(), 'ouro-bash-')));
+  root = createTempFolder();
   await mkdir(join(root, 'sub'));
   bench = workbench();
 });
@@ -27,7 +27,6 @@ beforeEach(async () => {
 afterEach(async () => {
   await bench.shells.stopAll();
   for (const one of bench.markers) expect(await listMarkedProcesses(one)).toEqual([]);
-  await rm(root, { recursive: true, force: true });
 });
 
 function workbench(now: () => number = Date.now, timeoutMs = 20_000) {

@@ -1,13 +1,12 @@
-import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { analyzeShell } from '../../../src/permissions/shell/analyze.ts';
 import { listFilesShownByCommand } from '../../../src/tools/bash/shown-files.ts';
+import { createTempFolder } from '../../support/temp-folder.ts';
 
-const cwd = realpathSync(mkdtempSync(join(tmpdir(), 'ouro-shown-')));
+const cwd = createTempFolder();
 writeFileSync(join(cwd, 'a.ts'), '');
-afterAll(() => rmSync(cwd, { recursive: true }));
 
 const shown = (command: string, output = '') =>
   listFilesShownByCommand(analyzeShell(command), cwd, output).map((file) => file.replace(`${cwd}/`, ''));

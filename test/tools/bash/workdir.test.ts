@@ -1,13 +1,12 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { decideCall } from '../../../src/sdk/permission-gates.ts';
+import { createTempFolder } from '../../support/temp-folder.ts';
 import { createAllTools } from '../input/all-tools.ts';
 
-const cwd = realpathSync(mkdtempSync(join(tmpdir(), 'ouro-workdir-')));
+const cwd = createTempFolder();
 mkdirSync(join(cwd, 'src'));
-afterAll(() => rmSync(cwd, { recursive: true }));
 
 /** The decision about a command with a folder, as the gate makes it about the call that runs. */
 function decide(command: string, workdir: string): string {

@@ -1,17 +1,17 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
 import { createOpenFileNotices } from '../../../src/tools/files/file-in-use-notices.ts';
+import { createTempFolder } from '../../support/temp-folder.ts';
 
 afterEach(() => {
   vi.useRealTimers();
 });
 
 test.skipIf(process.platform !== 'linux')('changed files are reported together, after one scan', async () => {
-  const folder = await realpath(await mkdtemp(join(tmpdir(), 'ouro-notices-')));
+  const folder = createTempFolder();
   const [log, other] = [join(folder, 'log'), join(folder, 'other')];
   await writeFile(log, 'line\n');
   await writeFile(other, 'line\n');
@@ -33,5 +33,4 @@ test.skipIf(process.platform !== 'linux')('changed files are reported together, 
   vi.useRealTimers();
   child.kill();
   await once(child, 'exit');
-  await rm(folder, { recursive: true });
 });

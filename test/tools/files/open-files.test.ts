@@ -1,15 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, realpath, rename, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { listProgramsUsingFiles } from '../../../src/tools/files/file-in-use-notices.ts';
+import { createTempFolder } from '../../support/temp-folder.ts';
 
 test.skipIf(process.platform !== 'linux')(
   'a program that has a file open is named, also when the file was replaced',
   async () => {
-    const folder = await realpath(await mkdtemp(join(tmpdir(), 'ouro-holders-')));
+    const folder = createTempFolder();
     const file = join(folder, 'log');
     await writeFile(file, 'line\n');
     const child = spawn('tail', ['-f', file], { stdio: ['ignore', 'pipe', 'ignore'] });
@@ -23,6 +23,5 @@ test.skipIf(process.platform !== 'linux')(
     child.kill();
     await once(child, 'exit');
     expect(listProgramsUsingFiles(new Set([file]))).toEqual(new Map());
-    await rm(folder, { recursive: true });
   },
 );

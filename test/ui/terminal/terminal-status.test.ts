@@ -1,5 +1,4 @@
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createViewState, IDLE_ACTIVITY, type ViewState } from '../../../src/ui/app-state/view-state.ts';
@@ -8,6 +7,7 @@ import type { ScreenOptions } from '../../../src/ui/terminal/screen-options.ts';
 import { createTerminalStatus } from '../../../src/ui/terminal/terminal-status.ts';
 import { queryTmux, type TmuxFacts } from '../../../src/ui/terminal/tmux.ts';
 import { fakeConversation } from '../../support/loop/fake-conversation.ts';
+import { createTempFolder } from '../../support/temp-folder.ts';
 
 const IDLE = createViewState(getStatusLineFacts(fakeConversation()), []);
 const BUSY: ViewState = { ...IDLE, activity: { ...IDLE_ACTIVITY, status: 'requesting' } };
@@ -56,12 +56,11 @@ test.each([
 });
 
 test('tmux is asked about passthrough and visibility', async () => {
-  const dir = await mkdtemp(join(tmpdir(), 'ouro-tmux-'));
+  const dir = createTempFolder();
   const program = join(dir, 'tmux');
   await writeFile(program, '#!/bin/sh\nprintf "1\\nexternal\\nxterm-ghostty\\nghostty 1.2.0\\n"\n');
   await chmod(program, 0o755);
   const outerTerminal = { name: 'xterm-ghostty', program: 'ghostty 1.2.0' };
   expect(await queryTmux(program)).toEqual<TmuxFacts>({ allowsPassthrough: true, setsClipboard: false, outerTerminal });
   expect(await queryTmux(join(dir, 'none'))).toMatchObject({ allowsPassthrough: false, setsClipboard: false });
-  await rm(dir, { recursive: true });
 });

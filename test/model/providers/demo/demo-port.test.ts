@@ -1,14 +1,14 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { ToolUseBlock, UserBlock } from '../../../../src/contracts/message.ts';
 import type { ModelRequest, RequestMessage } from '../../../../src/contracts/model.ts';
 import { createDemoPort } from '../../../../src/model/providers/demo/demo-port.ts';
 import { writeSampleProject } from '../../../../src/model/providers/demo/sample-project.ts';
 import { SAMPLE_PROJECT_FIX } from '../../../../src/model/providers/demo/sample-project-files.ts';
 import { longTest } from '../../../support/long-test.ts';
+import { createTempFolder } from '../../../support/temp-folder.ts';
 import { drain, REQUEST } from '../../support.ts';
 
 const TOOLS = [{ name: 'Read', description: '', input_schema: {} }];
@@ -66,10 +66,9 @@ test.each([
 describe('the demo on its sample project', () => {
   let dir = '';
   beforeAll(async () => {
-    dir = await mkdtemp(join(tmpdir(), 'ouro-demo-'));
+    dir = createTempFolder();
     await writeSampleProject(dir);
   });
-  afterAll(() => rm(dir, { recursive: true }));
 
   /** The real things, as the tools would do them. */
   async function perform({ name, input }: ToolUseBlock): Promise<Answer> {

@@ -1,6 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, lstatSync, mkdtempSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { parse } from 'unbash';
@@ -9,6 +8,7 @@ import { analyzeScriptExactly } from '../../../../src/permissions/shell/exact/an
 import { NO_DISK_LOOKUP } from '../../../../src/permissions/shell/exact/shell-state.ts';
 import { isFullyParsed, listCharacterProblems } from '../../../../src/permissions/shell/parse/check-source.ts';
 import { isWholeRun, runs } from '../../../support/runs.ts';
+import { createTempFolder } from '../../../support/temp-folder.ts';
 import { ALLOWED } from '../../corpus/allowed.ts';
 import { ALLOWED_LINES } from '../../corpus/allowed-lines.ts';
 import { ALLOWED_LOOPS } from '../../corpus/loops.ts';
@@ -188,7 +188,7 @@ test('a loop is expanded as in bash', () => {
 
 test('commands that run unasked change nothing', () => {
   const { home } = makeFixture();
-  const place = mkdtempSync(join(tmpdir(), 'ouro-watched-'));
+  const place = createTempFolder();
   cpSync(home, place, { recursive: true, verbatimSymlinks: true });
   const ws = join(place, 'ws');
   const commands = [...ALLOWED, ...ALLOWED_LINES, ...ALLOWED_LOOPS]

@@ -3,15 +3,12 @@ import {
   chmodSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readFileSync,
-  realpathSync,
   renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, expect, test } from 'vitest';
@@ -19,9 +16,10 @@ import { readGitSnapshot } from '../../../../src/git/git-repository.ts';
 import { createHardenedGitEnv } from '../../../../src/git/run-git.ts';
 import { isReadingGitSafe } from '../../../../src/permissions/git-safety.ts';
 import { runs } from '../../../support/runs.ts';
+import { createTempFolder } from '../../../support/temp-folder.ts';
 import { decideBash } from '../../fixture.ts';
 
-const home = realpathSync(mkdtempSync(join(tmpdir(), 'ouro-git-config-')));
+const home = createTempFolder();
 const ws = join(home, 'ws');
 const config = join(ws, '.git/config');
 const trap = join(home, 'sprung');

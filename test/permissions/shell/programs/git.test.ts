@@ -1,17 +1,17 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { appendFileSync, existsSync, mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { createHardenedGitEnv, hardenGitArgs } from '../../../../src/git/run-git.ts';
 import { someOf } from '../../../support/runs.ts';
+import { createTempFolder } from '../../../support/temp-folder.ts';
 import { decideBash, type Fixture } from '../../fixture.ts';
 
 const ENV = { PATH: '/usr/bin:/bin', LC_ALL: 'C', GIT_CONFIG_NOSYSTEM: '1' };
 
 /** A repository with one commit, one change and a submodule that was never registered. */
 function repository(): Fixture & { git(...args: readonly string[]): string } {
-  const home = realpathSync(mkdtempSync(join(tmpdir(), 'ouro-git-')));
+  const home = createTempFolder();
   const ws = join(home, 'ws');
   const run = (cwd: string, args: readonly string[]) =>
     execFileSync('git', ['-c', 'user.name=T', '-c', 'user.email=t@example.com', ...args], {
