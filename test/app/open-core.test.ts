@@ -23,7 +23,10 @@ test.each(someOf(['{"anthropic":', '[]', '{"anthropic":7}', '{"v":2}']))(
     const { ANTHROPIC_API_KEY: _, ...variables } = bareEnvironment(project);
     const environment = readEnvironment(variables);
     const start = (model?: string) =>
-      createConversation(runOptions({ cwd: project.dir, ...(model === undefined ? {} : { model }) }), environment);
+      createConversation(
+        runOptions({ cwd: project.dir, demoProject: { folder: undefined }, ...(model === undefined ? {} : { model }) }),
+        environment,
+      );
 
     const problem = expect.stringContaining(`${file} `);
     expect(await start()).toEqual({ ok: false, problem });

@@ -1,3 +1,5 @@
+import { readdir } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { expect, test } from 'vitest';
@@ -88,6 +90,8 @@ test('another program uses the tools of ouro within the rules', async () => {
   const refused = await client.callTool({ name: 'Bash', arguments: { command: 'touch made', description: 'Make' } });
   expect(refused.isError).toBe(true);
   await expect(project.read('made')).rejects.toThrow('ENOENT');
+  // No folder of temporary files is added to what the rules are about.
+  expect((await readdir(dirname(project.dir))).toSorted()).toEqual(['home', 'project']);
   await client.close();
   await expectNoProcessesLeft(project.marker);
 });

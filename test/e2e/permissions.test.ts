@@ -9,6 +9,9 @@ import { startOuro } from '../support/run-ouro.ts';
 import { someOf } from '../support/runs.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
+/** The address of an API that is not asked. */
+const NOBODY = 'http://127.0.0.1:9';
+
 const settings = (value: object) => ({ '.claude/settings.json': JSON.stringify(value) });
 const lines = (text: string): Record<string, unknown>[] =>
   text
@@ -201,12 +204,12 @@ test('a host receives suggestions, and its answer applies from then on', async (
 
 longTest('/permissions and /why work without a screen', async () => {
   await using project = await createTempProject(settings({ permissions: { deny: ['Bash(rm:*)', 'Bosh(x)'] } }));
-  const { stdout, stderr } = await runHere(project, ['-p', '/permissions', '--model', 'demo']);
+  const { stdout, stderr } = await runHere(project, ['-p', '/permissions'], NOBODY);
   expect(stdout).toContain('Permissions: mode default');
   expect(stdout).toMatch(/deny +Bash\(rm:\*\) +\.claude\/settings\.json:1\n. deny/);
   expect(stdout).toContain('not trusted');
   expect(stderr).toContain('Bosh(x)');
-  expect((await runHere(project, ['-p', '/why', '--model', 'demo'])).stderr).toContain('No decisions yet.');
+  expect((await runHere(project, ['-p', '/why'], NOBODY)).stderr).toContain('No decisions yet.');
 });
 
 longTest(

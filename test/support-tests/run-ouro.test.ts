@@ -25,6 +25,7 @@ test('a project has files, a repository, its own home, and is removed afterwards
     'OURO_HOME',
     'OURO_TEST_MARK',
     'PATH',
+    'TMPDIR',
   ]);
   await project.remove();
   await expect(stat(project.dir)).rejects.toThrow('ENOENT');

@@ -165,7 +165,8 @@ async function serve({ flags, io, shutdown }: McpRequest): Promise<number> {
     cwd: io.cwd,
     hasTerminal: false,
   });
-  const options = { ...invocation.run, model: 'demo', mcpSources: 'flags-only' } as const;
+  const modelFree = { model: 'demo', demoProject: { folder: undefined } } as const;
+  const options = { ...invocation.run, ...modelFree, mcpSources: 'flags-only' } as const;
   const composed = await createConversation(options, io.environment);
   if (!composed.ok) return printOutcome(io, { ok: false, message: composed.problem });
   shutdown.attach(composed.conversation);

@@ -8,7 +8,8 @@ export async function runSetupHooks(run: CliRunOptions, io: ProcessIo, shutdown:
   const options: CliRunOptions = { ...run, persistence: 'memory' };
   const first = await createConversation(options, io.environment);
   // A machine that is still being set up may have no key; hooks need no model.
-  const composed = first.ok ? first : await createConversation({ ...options, model: 'demo' }, io.environment);
+  const withoutModel: CliRunOptions = { ...options, model: 'demo', demoProject: { folder: undefined } };
+  const composed = first.ok ? first : await createConversation(withoutModel, io.environment);
   if (!composed.ok) {
     io.stderr.write(`${composed.problem}\n`);
     return 1;

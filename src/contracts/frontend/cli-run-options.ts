@@ -29,8 +29,8 @@ export type CliRunOptions = {
   readonly permissionPrompt?: string;
   readonly skipPermissions?: 'now' | 'may';
   readonly trust?: 'this-run';
-  /** Folder of the demo's sample project, if it is not the working directory. */
-  readonly demoProject?: string;
+  /** Folder of the demo's sample project, if it is not the working directory; `undefined` where nobody prompts it. */
+  readonly demoProject?: { readonly folder: string | undefined };
   readonly session: SessionChoice;
   readonly persistence: 'disk' | 'memory';
   readonly maxTurns?: number;

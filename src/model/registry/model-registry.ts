@@ -139,6 +139,6 @@ function createDemoSettings(
   // The typing delay is only useful on screen.
   const timing = frontend === 'screen' ? {} : { sleep: async () => undefined };
   const existingProject = [storedCwd, cwd].find((dir) => dir !== undefined && isSampleProject(dir));
-  const projectDir = existingProject ?? demoProject;
+  const projectDir = existingProject ?? demoProject?.folder;
   return projectDir === undefined ? timing : { ...timing, project: { projectDir, cwd: existingProject ?? cwd } };
 }

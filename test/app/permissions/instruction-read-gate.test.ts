@@ -307,7 +307,8 @@ longTest('linked commands, skills, sub-agents and styles follow the same rules',
 
 /** Everything the extensions of the folder bring, as it is read at a start. */
 async function loaded(): Promise<string> {
-  const core = await openCore(runOptions({ cwd: project.dir, model: 'demo' }), registerRun(environment()));
+  const options = runOptions({ cwd: project.dir, model: 'demo', demoProject: { folder: undefined } });
+  const core = await openCore(options, registerRun(environment()));
   if (!core.ok) throw new Error(core.problem);
   return JSON.stringify(core.core.extensions.current());
 }

@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createConversation } from '../../../src/app/compose.ts';
@@ -364,6 +364,8 @@ longTest('an unwritable session store is reported once, and work continues', asy
   expect(told).toEqual([expect.stringMatching(/could not be saved.*keeps trying/)]);
   expect((await conversation.runCommand('status')).kind).toBe('show');
   expect(await project.read('new.txt')).toBe('x');
+  // At the end of the session it can be saved.
+  await rm(file);
 });
 
 longTest('a refused open releases its lock: the session can be opened by the next', async () => {

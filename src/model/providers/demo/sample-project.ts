@@ -29,7 +29,8 @@ export async function moveToSampleProject(run: CliRunOptions): Promise<CliRunOpt
 
 /** Adds a sample project as an additional directory of a demo run that keeps its working directory. */
 export async function addSampleProject(run: CliRunOptions): Promise<CliRunOptions> {
-  if (run.model !== 'demo' || run.session.kind !== 'new' || isSampleProject(run.cwd)) return run;
-  const demoProject = await createSampleProject();
-  return { effort: 'medium', ...run, demoProject, addDirs: [...run.addDirs, demoProject] };
+  const isDemo = run.model === 'demo' && run.demoProject === undefined;
+  if (!isDemo || run.session.kind !== 'new' || isSampleProject(run.cwd)) return run;
+  const folder = await createSampleProject();
+  return { effort: 'medium', ...run, demoProject: { folder }, addDirs: [...run.addDirs, folder] };
 }
