@@ -22,11 +22,14 @@ export function createTurnFingerprint(
   const calls = ended.map((call) => {
     const { name } = call.block;
     const input = removeLabels(call.block.input);
-    const result = removeTimes(getResultText(call));
-    return { name, input: JSON.stringify(input), bare: simplify(input), result, loose: removeNumbers(result) };
+    const text = removeTimes(getResultText(call));
+    const isLong = text.length >= LONG_RESULT_CHARS;
+    // A result may be long, and is a part of several fingerprints.
+    const [result, loose] = [hashText(text), hashText(removeNumbers(text))];
+    return { name, input: JSON.stringify(input), bare: simplify(input), result, loose, isLong };
   });
   const changes = ended.flatMap(listChanges);
-  const isLong = calls.some(({ result }) => result.length >= LONG_RESULT_CHARS);
+  const isLong = calls.some((call) => call.isLong);
   return {
     calls: hash(calls.map(({ name, input, result }) => [name, input, result])),
     failedCalls: isFailed ? hash(calls.map(({ name, bare }) => [name, bare])) : undefined,
@@ -140,5 +143,9 @@ function removeNumbers(text: string): string {
 function hash(parts: readonly unknown[]): string {
   if (parts.length === 0) return '';
   const texts = [...new Set(parts.map((part) => JSON.stringify(part)))].sort();
-  return computeShortHash(texts.join('\n'), HASH_CHARS);
+  return hashText(texts.join('\n'));
+}
+
+function hashText(text: string): string {
+  return computeShortHash(text, HASH_CHARS);
 }
