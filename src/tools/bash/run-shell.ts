@@ -61,11 +61,13 @@ const POLL_MS = 1_000;
 /**
  * Redirects stderr to stdout and reports the final directory on file descriptor 3. The command is evaluated exactly as
  * it was analyzed; `shift` removes it from its own arguments. Everything is on one line, so that bash counts the lines
- * of the command from one. The directory is reported twice, because `exit` skips the code after the command, and a trap
- * set by the command replaces the EXIT trap; each report starts on a new line, whatever the command wrote there.
+ * of the command from one. The directory is reported after the command or by the EXIT trap, because `exit` skips the
+ * code after the command, and a trap set by the command replaces the EXIT trap; a report starts on a new line, whatever
+ * the command wrote there.
  */
 const REPORT_CWD = 'echo >&3; pwd -P >&3 || echo gone >&3';
-const WRAPPER = `exec 2>&1; trap '{ ${REPORT_CWD}; } 2>/dev/null' EXIT; eval "shift; $1"; { set -- $?; trap - ERR DEBUG; ${REPORT_CWD}; [ "$1" = 0 ] || (exit "$1"); } 2>/dev/null`;
+const REPORTED = ':reported:';
+const WRAPPER = `exec 2>&1; trap '{ [ "\${2-}" = ${REPORTED} ] || { ${REPORT_CWD}; }; } 2>/dev/null' EXIT; eval "shift; $1"; { set -- $? ${REPORTED}; trap - ERR DEBUG; ${REPORT_CWD}; [ "$1" = 0 ] || (exit "$1"); } 2>/dev/null`;
 /** Longer than any path; limits the memory for a command that floods the channel. */
 const CHANNEL_CHARS = 20_000;
 
