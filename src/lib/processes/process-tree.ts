@@ -203,6 +203,8 @@ export async function listRemainingProcesses(tree: ProcessTree, ageMs: number): 
       )
       .map(({ pid }) => pid);
   const newest = readNewestPid();
+  // No process was started since the first one of the group.
+  if (after !== undefined && newest === after) return [];
   const pids = filterMembers(await listProcesses(after));
   return pids.length > 0 ? pids : retryWhileForking(newest, () => filterMembers(listSynchronously(after)));
 }
