@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect } from 'vitest';
 import type { FlagTable } from '../../src/cli/args/define-flag.ts';
@@ -51,6 +51,7 @@ function environment(): Record<string, string> {
     ...SHARED_CACHE,
     PATH: `${project.home}/bin:/usr/local/bin:/usr/bin:/bin`,
     HOME: project.home,
+    TMPDIR: dirname(project.home),
     ANTHROPIC_BASE_URL: server.url,
     ANTHROPIC_API_KEY: 'sk-ant-test',
     GITHUB_BASE_REF: 'main',

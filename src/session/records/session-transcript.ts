@@ -64,10 +64,13 @@ export function openTranscript(options: SessionTranscriptOptions): SessionTransc
   const subagents = new Map<string, SessionRecordWriter>();
   let hasStarted = options.lastUuid !== null;
   let isSynced = false;
+  /** Afterwards another run may own the session, and what arrives late, such as a title, is dropped. */
+  let isClosed = false;
   /** Records appended before the first user message. */
   let deferred: readonly SessionRecordBody[] = [];
 
   async function append(body: SessionRecordBody): Promise<void> {
+    if (isClosed) return;
     if (!hasStarted && body.type !== 'user' && body.type !== 'custom') {
       deferred = [...deferred, body];
       return;
@@ -113,8 +116,9 @@ export function openTranscript(options: SessionTranscriptOptions): SessionTransc
     path,
     folder,
     append,
-    appendToSubAgent: (agentId, body) => getSubAgentWriter(agentId).append(body),
+    appendToSubAgent: async (agentId, body) => (isClosed ? undefined : getSubAgentWriter(agentId).append(body)),
     async recordEvent(event) {
+      if (isClosed) return;
       if (event.type === 'subagent') {
         const writer = getSubAgentWriter(event.agentId);
         await Promise.all(writer.toRecords(event.event).map(writer.append));
@@ -129,6 +133,7 @@ export function openTranscript(options: SessionTranscriptOptions): SessionTransc
     sync: main.sync,
     async close() {
       await Promise.all([...subagents.values(), main].map((writer) => writer.close()));
+      isClosed = true;
       await mirror?.close();
       await locking.release();
     },

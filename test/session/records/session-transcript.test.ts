@@ -62,6 +62,14 @@ test('a user message is stored when its record resolves', async () => {
   await transcript.close();
 });
 
+test('what arrives after the end is dropped: another run may own the session by then', async () => {
+  const disk = memoryDisk();
+  const { transcript, text } = await recordAll(short.events, disk);
+  await transcript.append({ type: 'title', title: 'Late', by: 'model' });
+  for (const event of short.events) await transcript.recordEvent(event);
+  expect(disk.text()).toBe(text);
+});
+
 test('files and folders are private', async () => {
   const { transcript } = openTest({ ouroHome: home });
   for (const event of short.events) await transcript.recordEvent(event);
