@@ -104,7 +104,7 @@ async function findOperation(gitFolder: string): Promise<GitSnapshot['operation'
 
 /** Parses `## main...origin/main [ahead 1]`, `## No commits yet on main` and `## HEAD (no branch)`. */
 function parseBranch(head: string): string | undefined {
-  const name = /^## (?:No commits yet on )?(\S+?)(?:\.\.\.\S+)?(?: |$)/.exec(head)?.[1];
+  const name = /^## (?:No commits yet on )?((?:(?!\.\.\.)\S)+)/.exec(head)?.[1];
   return name === 'HEAD' ? undefined : name;
 }
 

@@ -197,7 +197,7 @@ function validateText(type: TextKind, value: string): string | undefined {
 
 /** The formats that a schema may require: name, test, description. */
 const FORMATS: readonly (readonly [string, (text: string) => boolean, string])[] = [
-  ['email', (text) => /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(text), 'an e-mail address'],
+  ['email', (text) => /^[^\s@]+@[^\s@][^\s@.]*\.[^\s@]+$/.test(text), 'an e-mail address'],
   ['uri', (text) => URL.canParse(text), 'an address with its scheme, such as https://example.com'],
   ['date', isDate, 'a date such as 2026-01-31'],
   [

@@ -144,7 +144,8 @@ export function createLanguageServerProcess(
 
 /** Expands `${NAME}` and `${NAME:-default}`; a variable without value and default stays as it is. */
 function expandVariables(text: string, variables: Readonly<Record<string, string>>): string {
-  return text.replaceAll(/\$\{(\w+)(?::-([^}]*))?\}/g, (whole, name: string, fallback?: string) => {
+  return text.replaceAll(/\$\{(\w+)(?:\}|:-([^}]*)(?:\}|$))/g, (whole, name: string, fallback?: string) => {
+    if (!whole.endsWith('}')) return whole;
     const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
     return value !== undefined && value !== '' ? value : (fallback ?? whole);
   });

@@ -90,10 +90,10 @@ const SECRET_KEYS = ['clientSecret', 'privateKey', 'idToken'];
 
 /** Keeps the names of variables, so the user sees which ones are sent, and hides the text around them. */
 function redactSecret(text: string): string {
-  const parts = /\$\{([A-Za-z_]\w*)(:-[^}]*)?\}|[^$]+|\$/g;
+  const parts = /\$\{([A-Za-z_]\w*)(?:\}|(:-[^}]*)(?:\}|$))|[^$]+|\$/g;
   return text
     .replaceAll(parts, (whole, name?: string, fallback?: string) => {
-      if (name === undefined) return '…';
+      if (name === undefined || !whole.endsWith('}')) return '…';
       return fallback === undefined ? whole : `\${${name}:-…}`;
     })
     .replaceAll(/…+/g, '…');
@@ -105,13 +105,17 @@ type Expanded<Value> = { readonly value: Value; readonly missing: readonly strin
 /** Expands `${NAME}` and `${NAME:-default}`; an empty variable counts as unset when there is a default. */
 function expandText(text: string, variables: Readonly<Record<string, string>>): Expanded<string> {
   const missing: string[] = [];
-  const value = text.replaceAll(/\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}/g, (whole, name: string, fallback?: string) => {
-    const current = Object.hasOwn(variables, name) ? variables[name] : undefined;
-    if (current !== undefined && (current !== '' || fallback === undefined)) return current;
-    if (fallback !== undefined) return fallback;
-    missing.push(name);
-    return whole;
-  });
+  const value = text.replaceAll(
+    /\$\{([A-Za-z_]\w*)(?:\}|:-([^}]*)(?:\}|$))/g,
+    (whole, name: string, fallback?: string) => {
+      if (!whole.endsWith('}')) return whole;
+      const current = Object.hasOwn(variables, name) ? variables[name] : undefined;
+      if (current !== undefined && (current !== '' || fallback === undefined)) return current;
+      if (fallback !== undefined) return fallback;
+      missing.push(name);
+      return whole;
+    },
+  );
   return { value, missing };
 }
 

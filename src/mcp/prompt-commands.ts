@@ -84,7 +84,7 @@ export type TypedPromptArgument = {
 
 /** Finds the argument being typed; after a space that is the next one. */
 export function findTypedMcpPromptArgument(prompt: McpServerPrompt, typed: string): TypedPromptArgument | undefined {
-  const [last = ''] = /(?:[\w-]+=)?"[^"]*$|\S*$/.exec(typed) ?? [];
+  const [last = ''] = /(?:(?<![\w-])[\w-]+=)?"[^"]*$|(?<!\S)\S*$/.exec(typed) ?? [];
   const before = typed.slice(0, typed.length - last.length);
   const values = assignValues(prompt, before);
   const [, prefixName = '', rest = last] = /^([\w-]+)=(.*)$/s.exec(last) ?? [];

@@ -84,7 +84,7 @@ export async function generatePromptSuggestion(
   const [line = ''] = sanitize(reply ?? '', 'foreign')
     .trim()
     .split('\n');
-  const suggestion = line.replaceAll(/^["'`\s]+|["'`\s]+$/g, '');
+  const suggestion = line.replaceAll(/^["'`\s]+|(?<!["'`\s])["'`\s]+$/g, '');
   // A suggestion must not become a slash command or a shell line when the user accepts it.
   return suggestion === '' || suggestion.length > MAX_SUGGESTION_CHARS || /^[/!#]/.test(suggestion)
     ? undefined
@@ -103,7 +103,10 @@ export function createTitleGenerator(
     const question = { model: smallModel(), system: TITLE_PROMPT, prompt: excerpt, maxTokens: TITLE_TOKENS, onUsage };
     const reply = await askSmallModel(port, question, AbortSignal.timeout(TIMEOUT_MS));
     const [line = ''] = reply?.split('\n') ?? [];
-    const title = line.replaceAll(/^["'*#\s]+|["'*.\s]+$/g, '').slice(0, MAX_TITLE_CHARS);
+    const title = line
+      .replace(/^["'*#\s]+/, '')
+      .replace(/(?<!["'*.\s])["'*.\s]+$/, '')
+      .slice(0, MAX_TITLE_CHARS);
     return title === '' ? undefined : title;
   };
 }

@@ -81,7 +81,7 @@ const MAX_REASON_LENGTH = 240;
 export function parsePermissionJudgement(answer: string | undefined): PermissionJudgement {
   if (answer === undefined) return { verdict: 'ask', why: 'The small model gave no answer.' };
   const [line = '', ...more] = sanitize(answer, 'foreign').trim().split('\n');
-  const [, word, reason = ''] = /^\**(ALLOW|ASK)\**\s*[:.–-]\s*(.*)$/.exec(line) ?? [];
+  const [, word, reason = ''] = /^\**(ALLOW|ASK)\**\s*[:.–-](.*)$/.exec(line) ?? [];
   const why = reason.trim().slice(0, MAX_REASON_LENGTH);
   if (word === undefined || why === '' || more.some((other) => /^\W*(?:ALLOW|ASK)\b/.test(other)))
     return { verdict: 'ask', why: 'The answer of the small model could not be parsed.' };

@@ -66,7 +66,7 @@ function describeDownload(commands: readonly ReachableCommand[]): CallRisk {
 /** Options before a key that a connection is authenticated with; the key itself is not sent. */
 const IDENTITY_OPTION = /^-(?:i|E)$|^--(?:cert|key|cacert|private-key|identity)$/;
 /** The file in `@file`, `name=@file`, `--option=file` and `<file`. */
-const FILE_OPERAND = /^(?:-{0,2}[\w.-]+=)?[@<]*(.+)$/;
+const FILE_OPERAND = /^(?:-{0,2}[\w.-]+=)?(.+)$/;
 
 /** Lists the secret files in the arguments of a command that may send or open them. */
 function listNamedSecrets({ argv }: ReachableCommand): readonly string[] {
@@ -76,7 +76,7 @@ function listNamedSecrets({ argv }: ReachableCommand): readonly string[] {
   const isKnown = [reads, writes, opensNoFiles, deletes, subcommands].some((fact) => fact !== undefined);
   const isSending = !isKnown || listProgramRisks(name, args).some(({ kind }) => kind === 'sends');
   return args.flatMap((arg, index) => {
-    const path = FILE_OPERAND.exec(arg)?.[1] ?? '';
+    const path = FILE_OPERAND.exec(arg)?.[1]?.replace(/^[@<]+(?=.)/, '') ?? '';
     if (IDENTITY_OPTION.test(args[index - 1] ?? '') || (!isSending && !/^\$\{?HOME\b/.test(path))) return [];
     return isSecretFileArg(path) ? [path] : [];
   });
@@ -233,7 +233,7 @@ function hasLookalikeHost(url: string): boolean {
 
 /** `xn--80ak6aa92e.com` is the encoded form of a name in another script. */
 function hasEncodedHost(text = ''): boolean {
-  const hosts = text.match(/(?:[\w-]+\.)*xn--[\w-]+(?:\.[\w-]+)*/gi) ?? [];
+  const hosts = text.match(/xn--[\w-]+/gi) ?? [];
   return hosts.some((host) => isLookalikeHost(domainToUnicode(host.toLowerCase())));
 }
 

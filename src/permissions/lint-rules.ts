@@ -95,7 +95,8 @@ function findDeadReason(rule: Rule, tools: readonly ToolTraits[]): string | unde
   if (
     rule.tool === FAMILY_RULE_NAMES.command &&
     rule.behavior === 'allow' &&
-    /\S\s*(?:&&|\|\||;|\||[<>])\s*\S.*(?::\*|\s\*)$/s.test(rule.specifier)
+    /(?::\*|\s\*)$/.test(rule.specifier) &&
+    /\S\s*(?:&&|\|\||;|\||[<>])\s*\S/.test(rule.specifier.slice(0, -2))
   ) {
     return 'a command line is split at its operators before its parts are matched. Write one rule for each part.';
   }

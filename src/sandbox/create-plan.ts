@@ -164,7 +164,9 @@ export type DeniedPaths = {
 /** Returns the paths that deny rules keep from being read or written, for the sandbox to enforce. */
 export function listDeniedPaths(policy: Policy, use: 'read' | 'write'): DeniedPaths {
   const rules = selectPathRules(policy, 'deny', use);
-  const globs = rules.flatMap((rule) => listRuleGlobs(rule, policy)).map((glob) => glob.replace(/(?:\/|\/\*\*)+$/, ''));
+  const globs = rules
+    .flatMap((rule) => listRuleGlobs(rule, policy))
+    .map((glob) => glob.replace(/(?<!\/|\/\*\*)(?:\/|\/\*\*)+$/, ''));
   const tests = rules.map((rule) => createPathRuleTest(rule, { tool: rule.tool, use }, policy));
   return {
     paths: globs.filter((glob) => glob.startsWith('/') && !WILDCARD.test(glob)).map(unescapeGlob),

@@ -40,7 +40,7 @@ const CREDENTIALS: readonly string[] = [
 /** Names of variables that hold secrets. */
 const SECRET_NAME =
   /TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|AUTH_?KEY|_KEY$|_AUTH$|_PAT$|_PWD$|(?:^|_)PASS$|COOKIE|DATABASE_URL|_DSN$|CONNECTION_?STRING|WEBHOOK|BEARER|(?:^|_)JWT|MNEMONIC|SEED_PHRASE/i;
-const URL_PASSWORD = /:\/\/[^\s/?#@]*:[^\s/?#@]+@/;
+const URL_PASSWORD = /:\/\/[^\s/?#@:]*:[^\s/?#@]+@/;
 /** Prefixes of well-known keys. */
 const KEY_PREFIX =
   /^(?:(?:(?:sk|rk)-|gh[oprsu]_|github_pat_|glpat-|xox[abeprs]-|AIza|npm_|hf_|AKIA|ASIA|dop_v1_|SG\.)[\w-]{12}|eyJ[\w-]{8,}\.eyJ|-----BEGIN [A-Z ]*PRIVATE KEY)/;

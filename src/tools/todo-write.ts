@@ -88,7 +88,7 @@ function completeTodos(raw: JsonObject): JsonObject {
 
 /** Parses a task as Markdown writes it: `- [x] Run tests`. */
 function parseTask(text: string): JsonObject {
-  const [, mark = ' ', content = text] = /^\s*(?:[-*]\s*)?\[(.)\]\s*(.+)$/.exec(text) ?? [];
+  const [, mark = ' ', content = text] = /^\s*(?:[-*]\s*)?\[(.)\](?:\s*(?=\S))?(.+)$/.exec(text) ?? [];
   return { content: content.trim(), status: mark === ' ' ? 'pending' : /x/i.test(mark) ? 'completed' : 'in_progress' };
 }
 

@@ -58,7 +58,7 @@ function getTexts(value: JsonObject[string]): readonly string[] {
 /** Returns the part of a pattern before its first wildcard. */
 function getFixedPart(pattern: string): string {
   const fixed = pattern.split(/[*?[{]/)[0] ?? '';
-  return fixed === pattern ? pattern : fixed.replace(/[^/]*$/, '') || '/';
+  return fixed === pattern ? pattern : fixed.replace(/(?<![^/])[^/]*$/, '') || '/';
 }
 
 /** Returns an absolute path: relative paths start from `cwd`, a leading `~/` is expanded. */

@@ -219,7 +219,7 @@ const ARCHIVE_TIMEOUT_MS = 15 * 60_000;
 
 /** Finds the release for a system in the list of checksums. Throws if there is none. @internal Exported for tests. */
 export async function findRelease({ releasesUrl, target, version, send }: ReleaseQuery): Promise<Release> {
-  const base = releasesUrl.replace(/\/+$/, '');
+  const base = releasesUrl.replace(/(?<!\/)\/+$/, '');
   checkAddress(base);
   const folder = version === undefined ? `${base}/latest/download` : `${base}/download/v${version}`;
   const list = await fetchBytes(`${folder}/SHA256SUMS`, LIST_TIMEOUT_MS, send);

@@ -92,13 +92,23 @@ function removeLabels(input: ToolUseBlock['input']): unknown {
   // In a here-document, a line with # may be a heading.
   const isScript = typeof command === 'string' && !command.includes('<<');
   return sortKeys(
-    isScript ? { ...rest, command: command.replace(COMMENT, '').replace(PRINTED_LABEL, '').trim() } : rest,
+    isScript
+      ? {
+          ...rest,
+          command: command
+            .replace(COMMENT, (text, quote?: string) => (quote === undefined ? '' : text))
+            .replace(PRINTED_LABEL, '')
+            .trim(),
+        }
+      : rest,
   );
 }
 
-const COMMENT = /(?:^|\s)#[^'"\n]*$/gm;
+/** A comment to the end of its line; with a quote it may be part of a text. */
+const COMMENT = /(?:^|\s)#[^'"\n]*(?:$|(?=(['"])))/gm;
 /** `echo "try 3";` before another command, or a `:` with words. */
-const PRINTED_LABEL = /(?:^|(?<=[;&\n]))[^\S\n]*(?:echo\s+["']?([^"'`$|<>;&\n]*)["']?|:\s[^;&\n]*?)\s*(?:;|&&|\n)/g;
+const PRINTED_LABEL =
+  /(?:^|(?<=[;&\n]))[^\S\n]*(?:echo\s(?:[^\S\n]*["'])?[^"'`$|<>;&\n]*(?:["'][^\S\n]*)?|:\s[^;&\n]*)(?:;|&&|\n+)/g;
 
 /** The parts of a command that limit its time or its output, as models vary them when the command fails. */
 const COMMAND_LIMIT = /2>&1|\|\s*(?:tail|head)\b[^|;&]*|\b(?:timeout|sleep)\s+[\d.]+[smh]?/g;

@@ -28,13 +28,18 @@ export async function convertForeignCommand(
     const { prompt, description, ...others } = tomlCommand.parse(parseToml(source));
     const text = prompt
       .replaceAll('{{args}}', '$ARGUMENTS')
-      .replaceAll(/!\{([^}]*)\}/g, '!`$1`')
-      .replaceAll(/@\{([^}]*)\}/g, '@$1');
+      .replaceAll(/!\{([^}]*)(?:(\})|$)/g, (whole, code: string, end?: string) =>
+        end === undefined ? whole : `!\`${code}\``,
+      )
+      .replaceAll(/@\{([^}]*)(?:(\})|$)/g, (whole, path: string, end?: string) =>
+        end === undefined ? whole : `@${path}`,
+      );
     return { text: formatCommand({ description }, text), lost: Object.keys(others) };
   }
   const { fields, body, problem } = await parseFrontMatter(source);
   if (problem !== undefined) return { text: source, lost: [] };
-  const text = format === 'copilot' ? body.replaceAll(/\$\{input:[\w-]+(?::[^}]*)?\}/g, '$ARGUMENTS') : body;
+  const text =
+    format === 'copilot' ? body.replaceAll(INPUT, (whole) => (whole.endsWith('}') ? '$ARGUMENTS' : whole)) : body;
   const [description, hint] = KEPT.map((name) => getFrontMatterText(fields, name));
   return {
     text: formatCommand({ description, 'argument-hint': hint }, text),
@@ -42,12 +47,19 @@ export async function convertForeignCommand(
   };
 }
 
+/** An input of Copilot; one that is not closed extends to the end, so that a text of them is searched once. */
+const INPUT = /\$\{input:[\w-]+(?:\}|:[^}]*(?:\}|$))/g;
+
 /** Lists the variables that ouro has no values for: those of an editor, and the named arguments of Codex. */
 function listUnknownVariables(text: string, format: ForeignCommandFormat): readonly string[] {
   const pattern =
-    format === 'copilot' ? /\$\{\w+(?::[^}]*)?\}/g : format === 'codex' ? /(?<!\$)\$[A-Z][A-Z\d_]*\b/g : undefined;
+    format === 'copilot'
+      ? /\$\{\w+(?:\}|:[^}]*(?:\}|$))/g
+      : format === 'codex'
+        ? /(?<!\$)\$[A-Z][A-Z\d_]*\b/g
+        : undefined;
   if (pattern === undefined) return [];
-  const names = new Set(text.match(pattern)?.filter((name) => name !== '$ARGUMENTS'));
+  const names = new Set(text.match(pattern)?.filter((name) => name !== '$ARGUMENTS' && !/^\$\{[^}]*$/.test(name)));
   return names.size === 0 ? [] : [`the values of ${[...names].join(', ')}`];
 }
 

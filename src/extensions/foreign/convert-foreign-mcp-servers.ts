@@ -111,7 +111,7 @@ function convertVariables(text: string): string {
 function listLost(server: ForeignServer, entry: JsonObject): readonly string[] {
   const text = JSON.stringify(entry);
   const inputs = [...new Set([...text.matchAll(/\$\{input:([\w-]+)\}/g)].map(([, name]) => name))];
-  const files = /\{file:[^}]+\}/.test(text) ? ['a value from a file ({file:…})'] : [];
+  const files = /\{file:(?:(?!\{file:)[^}])+\}/.test(text) ? ['a value from a file ({file:…})'] : [];
   const isDefaultFolder = /^(?:\.\/?|\$\{workspace(?:Folder|Root)\})$/.test(server.cwd ?? '.');
   return [
     ...inputs.map((name) => `the value of the input ${name}: set it in the entry`),

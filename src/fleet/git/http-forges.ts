@@ -12,7 +12,7 @@ function parseRepository(url: string): Repository {
   const ssh = /^(?:ssh:\/\/)?(?:[^@/]*@)?([^:/]+)(?::\d+\/|[:/])(.+)$/.exec(url);
   const [origin, path] =
     web === null ? [`https://${ssh?.[1] ?? ''}`, ssh?.[2] ?? ''] : [`${web[1]}${web[2]}`, web[3] ?? ''];
-  return { origin, path: path.replace(/(?:\.git)?\/*$/, '') };
+  return { origin, path: path.replace(/(?:\.git)?(?<!\/)\/*$/, '') };
 }
 
 type Api = <Schema extends z.ZodType>(

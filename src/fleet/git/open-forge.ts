@@ -77,7 +77,7 @@ async function publishWithGh(
     ]);
     if (created.code === 0) return created.stdout.toString('utf8').trim();
     const message = created.stderr.toString('utf8');
-    const existing = /https:\/\/\S+\/pull\/\d+/.exec(message)?.[0];
+    const existing = /https:\/\/(?:(?!https:\/\/)\S)+\/pull\/\d+/.exec(message)?.[0];
     if (!/already exists/i.test(message) || existing === undefined) throw createGhError(created);
     if (!isUpdate) return existing;
     const edited = await runGh(['pr', 'edit', existing, ...into, ...text]);

@@ -216,7 +216,7 @@ export function createSlug(text: string): string {
   const slug = text
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '-')
-    .replaceAll(/^-+|-+$/g, '')
+    .replaceAll(/^-|-$/g, '')
     .slice(0, 40);
   return slug.replace(/-$/, '') || 'task';
 }

@@ -145,7 +145,7 @@ async function findRepositories(
 async function expandPattern(pattern: string, folder: string): Promise<readonly string[]> {
   if (existsSync(resolve(folder, pattern))) return [resolve(folder, pattern)];
   const { default: glob } = await import('fast-glob');
-  const found = await glob(pattern.replace(/\/+$/, ''), {
+  const found = await glob(pattern.replace(/(?<!\/)\/+$/, ''), {
     cwd: folder,
     onlyFiles: false,
     dot: false,

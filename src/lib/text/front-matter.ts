@@ -40,7 +40,7 @@ async function parseYaml(source: string): Promise<Pick<FrontMatter, 'fields' | '
   const [error] = document.errors;
   if (error !== undefined) {
     const line = (error.linePos?.[0].line ?? 1) + 1;
-    const text = error.message.split('\n')[0]?.replace(/ at line.*$/, '') ?? 'the front matter is not valid YAML';
+    const text = error.message.split('\n')[0]?.replace(/ at line.*$/s, '') ?? 'the front matter is not valid YAML';
     return { fields: {}, problem: { line, text } };
   }
   const value = convertDocument(document);
@@ -71,7 +71,7 @@ function convertDocument(document: { toJS(): unknown }): unknown {
   }
 }
 
-const FIELD = /^([A-Za-z][\w-]*):(?:[ \t]+(.*))?$/;
+const FIELD = /^([A-Za-z][\w-]*):(?:[ \t](.*))?$/;
 const CLOSING_CHARACTER: Readonly<Record<string, string>> = { '"': '"', "'": "'", '[': ']' };
 
 /** Parses front matter leniently: a value is the rest of its line; `undefined` for any other form. */
@@ -82,7 +82,7 @@ function parsePlainLines(source: string): Readonly<Record<string, unknown>> | un
     if (line.trim() === '' || line.startsWith('#')) continue;
     const [, key, rest = ''] = FIELD.exec(line) ?? [];
     const previous = facts[lastKey];
-    const [, item] = /^[ \t]*-[ \t]+(.+)$/.exec(line) ?? [];
+    const [, item] = /^[ \t]*-[ \t](.+)$/.exec(line) ?? [];
     if (key !== undefined) {
       const value = parsePlainValue(rest.trim());
       if (value === undefined) return undefined;
@@ -123,8 +123,20 @@ export function getFrontMatterList(facts: FrontMatter['fields'], key: string): r
   const value = facts[key];
   if (Array.isArray(value)) return value.map(String);
   if (typeof value !== 'string') return undefined;
-  return value
-    .split(/,(?![^(]*\))/)
+  return splitAtCommas(value, '()');
+}
+
+/** Splits a list at commas, except where the next bracket closes a pair; blank parts are left out. */
+export function splitAtCommas(list: string, [open, close]: '()' | '{}'): readonly string[] {
+  const parts = [''];
+  let isInside = false;
+  for (const token of list.split(/([,(){}])/).toReversed()) {
+    if (token === open || token === close) isInside = token === close;
+    if (token === ',' && !isInside) parts.push('');
+    else parts.push(token + (parts.pop() ?? ''));
+  }
+  return parts
+    .toReversed()
     .map((part) => part.trim())
     .filter((part) => part !== '');
 }

@@ -3,7 +3,7 @@ const SECRETS: readonly RegExp[] = [
   /\b(?:sk|pk|rk)(?:-|_(?:live|test)_)[A-Za-z0-9_-]{16,}/g,
   /\b(?:gh[oprsu]_|github_pat_|gl(?:pat|rt|dt|soat)-|xox[abeprs]-|xapp-|AIza|npm_|pypi-|hf_|dckr_pat_|dop_v1_|shp(?:at|ss)_|lin_api_|figd_|hvs\.|SG\.|ya29\.|ATATT|AGE-SECRET-KEY-1)[A-Za-z0-9_.-]{16,}/g,
   /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g,
-  /\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}/g,
+  /\beyJ(?:\w|-(?!eyJ)){8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}/g,
   /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g,
   /(?<=\b(?:Bearer|Basic) )[A-Za-z0-9._~+/=-]{8,}/g,
   /(?<=:\/\/[^\s/:@]{1,100}:)[^\s/@]{3,}(?=@)/g,

@@ -50,7 +50,7 @@ export function createBedrockService(
     return new Client({
       ...buildAnthropicClientOptions(clientSettings),
       awsRegion: resolveRegion(model),
-      baseURL: buildUrl(model).replace(/\/+$/, ''),
+      baseURL: buildUrl(model).replace(/(?<!\/)\/+$/, ''),
       apiKey: token ?? null,
       skipAuth: skipsAuth && token === undefined,
       providerChainResolver: async () => source.getCredentials,

@@ -49,7 +49,7 @@ async function loadToken(settings: CloudSettings, deps: TokenDeps): Promise<Toke
         ? { client_assertion_type: ASSERTION_TYPE, client_assertion: (await readFile(tokenFile ?? '', 'utf8')).trim() }
         : { client_secret: clientSecret };
     const authority = readFirstVariable(settings, 'AZURE_AUTHORITY_HOST') ?? 'https://login.microsoftonline.com';
-    const url = `${authority.replace(/\/+$/, '')}/${tenant}/oauth2/v2.0/token`;
+    const url = `${authority.replace(/(?<!\/)\/+$/, '')}/${tenant}/oauth2/v2.0/token`;
     const formFields = { grant_type: 'client_credentials', client_id, scope: SCOPE, ...credential };
     return await fetchToken({ url, body: new URLSearchParams(formFields) }, deps);
   } catch (cause) {
@@ -87,7 +87,7 @@ function buildManagedIdentityRequest(settings: CloudSettings): TokenRequest | un
   if (!isRequested) return undefined;
   const host = readFirstVariable(settings, 'AZURE_POD_IDENTITY_AUTHORITY_HOST') ?? 'http://169.254.169.254';
   return {
-    url: `${host.replace(/\/+$/, '')}/metadata/identity/oauth2/token?${buildQuery('2018-02-01')}`,
+    url: `${host.replace(/(?<!\/)\/+$/, '')}/metadata/identity/oauth2/token?${buildQuery('2018-02-01')}`,
     headers: { metadata: 'true' },
   };
 }

@@ -18,7 +18,7 @@ export function createFoundryService(
   const resource = readFirstVariable(settings, 'ANTHROPIC_FOUNDRY_RESOURCE');
   const baseURL = (
     readFirstVariable(settings, 'ANTHROPIC_FOUNDRY_BASE_URL') ?? `https://${resource}.services.ai.azure.com/anthropic`
-  ).replace(/(?:\/v1)?\/*$/, '');
+  ).replace(/(?:\/v1)?(?<!\/)\/*$/, '');
   const apiKey = readFirstVariable(settings, 'ANTHROPIC_FOUNDRY_API_KEY');
   const configuredToken = readFirstVariable(settings, 'ANTHROPIC_FOUNDRY_AUTH_TOKEN');
   const skipsAuth = isVariableEnabled(settings.variables.CLAUDE_CODE_SKIP_FOUNDRY_AUTH);

@@ -36,7 +36,7 @@ export function createVertexService(
       ...buildAnthropicClientOptions(clientSettings),
       region: resolveRegion(model),
       projectId: await source.getProject(),
-      baseURL: buildUrl(model).replace(/\/+$/, ''),
+      baseURL: buildUrl(model).replace(/(?<!\/)\/+$/, ''),
       // Authentication headers are set per request, so that tokens can be renewed.
       authClient: new PassThroughClient(),
     });
@@ -142,7 +142,7 @@ function createGoogleAuthSource(settings: CloudSettings) {
 function toKeyUnavailable(cause: unknown): KeyUnavailableError {
   const reason = getErrorMessage(cause)
     .split('\n')[0]
-    ?.replace(/\. .*$|\.$/, '');
+    ?.replace(/\. .*$|\.$/s, '');
   const advice =
     'Sign in (gcloud auth application-default login), set GOOGLE_APPLICATION_CREDENTIALS, or set gcpAuthRefresh to a command that signs in.';
   return new KeyUnavailableError(`No Google Cloud credentials found: ${reason}. ${advice}`, { cause });

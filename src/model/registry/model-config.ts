@@ -136,8 +136,10 @@ function parsePositive(value: string | undefined): number | undefined {
 
 /** Parses one header per line: `X-Team: platform`. */
 function parseHeaders(text = ''): Readonly<Record<string, string>> {
-  const lines = text.split('\n').map((line) => /^\s*([\w-]+)\s*:\s*(.*?)\s*$/.exec(line));
-  return Object.fromEntries(lines.flatMap((match) => (match === null ? [] : [[match[1] ?? '', match[2] ?? '']])));
+  const lines = text.split('\n').map((line) => /^\s*([\w-]+)\s*:(.*)$/s.exec(line));
+  return Object.fromEntries(
+    lines.flatMap((match) => (match === null ? [] : [[match[1] ?? '', match[2]?.trim() ?? '']])),
+  );
 }
 
 /** Returns timeouts and retry limits, read anew for each request. */
@@ -188,8 +190,15 @@ function parseSections(path: string): ReadonlyMap<string, ReadonlyMap<string, st
       sections.set(name, section);
     }
     // Indented lines continue the value above and are skipped.
-    const [, key, value] = /^([\w-]+)\s*=\s*(.*?)\s*(?:\s[#;].*)?$/.exec(line) ?? [];
-    if (key !== undefined && value !== undefined) section.set(key, value);
+    const [, key, value] = /^([\w-]+)\s*=(.*)$/s.exec(line) ?? [];
+    if (key !== undefined && value !== undefined)
+      section.set(
+        key,
+        value
+          .trim()
+          .replace(/\s[#;].*$/s, '')
+          .trimEnd(),
+      );
   }
   return sections;
 }

@@ -157,7 +157,7 @@ function describeGateway({ baseUrl, apiKey, authToken }: Omit<ModelConfig, 'mode
   if (/(?:^|\.)anthropic\.com$/.test(new URL(baseUrl).hostname)) return undefined;
   return {
     name: 'gateway',
-    baseUrl: `${baseUrl.replace(/(?:\/v1)?\/*$/, '')}/v1`,
+    baseUrl: `${baseUrl.replace(/(?:\/v1)?(?<!\/)\/*$/, '')}/v1`,
     getKey: async () => (typeof apiKey === 'function' ? apiKey() : (apiKey ?? authToken)),
     api: 'anthropic',
   };

@@ -125,6 +125,6 @@ export const AZURE_PLACEHOLDER_URL = 'https://resource-not-set.openai.azure.com/
 
 /** Builds the base URL of an Azure OpenAI resource from its endpoint. */
 export function buildAzureOpenAiUrl(endpoint: string): string {
-  const base = endpoint.replace(/\/+$/, '').replace(/\/openai(?:\/v1)?$/, '');
+  const base = endpoint.replace(/(?<!\/)\/+$/, '').replace(/\/openai(?:\/v1)?$/, '');
   return `${base}/openai/v1`;
 }

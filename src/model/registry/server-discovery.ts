@@ -42,7 +42,7 @@ export async function discoverLocalServers(
 export async function findServerModels(
   address: string,
 ): Promise<{ readonly baseUrl: string; readonly models: readonly string[] } | undefined> {
-  const baseAddress = address.replace(/\/+$/, '');
+  const baseAddress = address.replace(/(?<!\/)\/+$/, '');
   const candidates = /\/v\d+$/.test(baseAddress) ? [baseAddress] : [`${baseAddress}/v1`, baseAddress];
   for (const baseUrl of candidates) {
     const models = await fetchModelList(baseUrl, { send: fetch, timeoutMs: NAMED_TIMEOUT_MS });

@@ -99,7 +99,7 @@ function readDetail(value: JsonValue | undefined): string {
 
 /** Reduces a proxy's HTML page to its title or the beginning of its text. */
 function toPlainText(body: string): string {
-  const title = /<title[^>]*>([^<]*)<\/title>/i.exec(body)?.[1];
+  const title = /<title[^<>]*>([^<]*)<\/title>/i.exec(body)?.[1];
   const text = (title ?? body.replace(/<[^<>]*>/g, ' ')).replace(/\s+/g, ' ').trim();
   return text.length > 200 ? `${text.slice(0, 200)}…` : text;
 }

@@ -49,7 +49,7 @@ export function detectRefusedPart(message: string): 'signature' | 'image' | unde
 }
 
 const REJECTED_SIGNATURE =
-  /signature|encrypted content.{0,60}(?:could not|cannot)|reasoning.{0,80}without its required|without its required .?reasoning|(?:reasoning\w*|extra_content).{0,80}(?:unsupported|not supported|not permitted|unexpected|unrecognized|unknown|extra)|(?:unsupported|not supported|not permitted|unexpected|unrecognized|unknown|extra).{0,80}(?:reasoning_(?:content|details)|extra_content)|thinking.{0,120}(?:cannot be modified|must (?:remain|start)|prefix|does not match|another account)|expected.{0,20}thinking/i;
+  /signature|encrypted content.{0,60}(?:could not|cannot)|reasoning.{0,80}without its required|without its required .?reasoning|(?:reasoning|extra_content).{0,100}(?:unsupported|not supported|not permitted|unexpected|unrecognized|unknown|extra)|(?:unsupported|not supported|not permitted|unexpected|unrecognized|unknown|extra).{0,80}(?:reasoning_(?:content|details)|extra_content)|thinking.{0,120}(?:cannot be modified|must (?:remain|start)|prefix|does not match|another account)|expected.{0,20}thinking/i;
 const REJECTED_IMAGE =
   /could not process image|(?:process|load) (?:the |input )*image|image: unknown format|image is not valid|not represent a valid image|(?:invalid|unsupported) image|image.{0,80}(?:not supported|unsupported|invalid|corrupt|does not match|cannot be empty|appears to be)|image_url|not support (?:images?|vision|multimodal)|found that support image|image\(s\) may be provided|missing data required for image/i;
 

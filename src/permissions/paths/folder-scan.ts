@@ -85,7 +85,9 @@ export function expandGlob(
     matches = next;
   }
   // Segments after a wildcard were not checked on disk, and unusual brackets may have matched too much.
-  const isExact = matches.length > 0 && !/[*?[].*\//s.test(pattern) && !pattern.replace(LITERAL_SET, '').includes('[');
+  const wildcard = pattern.search(/[*?[]/);
+  const isLast = wildcard === -1 || !pattern.includes('/', wildcard);
+  const isExact = matches.length > 0 && isLast && !pattern.replace(LITERAL_SET, '').includes('[');
   return isExact ? matches : [...matches, pattern];
 }
 
@@ -121,7 +123,7 @@ function createEncodingTest(segment: string): (name: string) => boolean {
   // Fast path: most names differ in their literal start or end.
   const isSimple = isAsciiPattern && /^[^[\\]+$/.test(segment);
   const start = isSimple ? (/^[^*?]*/.exec(segment)?.[0] ?? '') : '';
-  const end = isSimple ? (/[^*?]*$/.exec(segment)?.[0] ?? '') : '';
+  const end = isSimple ? (/(?<![^*?])[^*?]*$/.exec(segment)?.[0] ?? '') : '';
   // With a single wildcard, start and end are the whole test.
   if (isSimple && /^[^*?]*\*+[^*?]*$/.test(segment)) {
     return (name) => name.length >= start.length + end.length && name.startsWith(start) && name.endsWith(end);

@@ -61,6 +61,6 @@ function listRulePaths(policy: Policy): readonly string[] {
       return behavior !== 'allow' && problem === undefined && specifier !== undefined && isPathRule;
     })
     .flatMap((rule) => listRuleGlobs(rule, policy))
-    .map((glob) => glob.replace(/(?:\/|\/\*\*)+$/, ''))
+    .map((glob) => glob.replace(/(?<!\/|\/\*\*)(?:\/|\/\*\*)+$/, ''))
     .filter((glob) => glob.startsWith('/') && !/[*?[{\\]/.test(glob));
 }

@@ -85,7 +85,7 @@ export const PROCESS_SECRET_REASON = 'it holds the keys and variables of a proce
 
 /** Strips trailing dots and spaces, which some file systems ignore, and the name of an alternate data stream. */
 export function stripIgnoredNameSuffix(part: string): string {
-  return part.replace(/:.*$/, '').replace(/[. ]+$/, (tail) => (part === tail ? tail : ''));
+  return part.replace(/:.*$/s, '').replace(/(?<![. ])[. ]+$/, (tail) => (part === tail ? tail : ''));
 }
 
 /** Returns the reason why other programs run or follow a file, so that acceptEdits mode asks; undefined otherwise. */

@@ -85,7 +85,11 @@ function findSecretName(path: string, homeRelative: string): string | undefined 
   const name = parts.at(-1) ?? '';
   if (/^\.env([._-]|$)/.test(name) && !EXAMPLE_ENDING.test(name)) return `${name} often holds secrets`;
   if (/\.env$/.test(name) && !EXAMPLE_START.test(name)) return `${name} often holds secrets`;
-  if (/^(?:service[-_]?account|firebase-adminsdk)[\w.-]*\.json$|-firebase-adminsdk-[\w.-]*\.json$/.test(name))
+  if (
+    /^(?:service[-_]?account|firebase-adminsdk)[\w.-]*\.json$|-firebase-adminsdk-(?:(?!firebase-adminsdk-)[\w.-])*\.json$/.test(
+      name,
+    )
+  )
     return `${name} may hold a key`;
   if (parts.at(-2) === '.docker' && name === 'config.json') return `${name} of Docker holds credentials`;
   if (

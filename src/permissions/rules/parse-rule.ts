@@ -52,8 +52,8 @@ function normalizeToolName(name: string): string {
 }
 
 function hasUnclosedBracket(specifier: string): boolean {
-  const withoutClasses = specifier.replace(/\\./g, '').replace(/\[[!^]?\]?[^\]]*\]/g, '');
-  return withoutClasses.includes('[');
+  const classes = specifier.replace(/\\./g, '').match(/\[[!^]?(?:\]?[^\]]*\]|[^\]]*$)/g) ?? [];
+  return classes.some((text) => !text.endsWith(']'));
 }
 
 /** Guesses the tool of an invalid rule from its first word; `*` (every tool) if there is none. */
@@ -122,8 +122,9 @@ export type SandboxException = {
 export function parseSandboxException(specifier: string | undefined): SandboxException {
   if (specifier === undefined) return { grants: { kind: 'all' } };
   // The first keyword counts: the path or host may contain the other one.
-  const match = /^()(write|host):(\S.*)$/s.exec(specifier) ?? /^(.*?)\s+(write|host):(\S.*)$/s.exec(specifier);
-  const [, commands = '', kind, what = ''] = match ?? [];
+  const match = /^(write|host):(\S.*)$/s.exec(specifier) ?? /(?<!\s)\s+(write|host):(\S.*)$/s.exec(specifier);
+  const [, kind, what = ''] = match ?? [];
+  const commands = specifier.slice(0, match?.index);
   if (kind !== 'write' && kind !== 'host') return { commands: specifier, grants: { kind: 'all' } };
   return { ...(commands === '' ? {} : { commands }), grants: { kind, what } };
 }

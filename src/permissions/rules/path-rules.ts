@@ -126,7 +126,7 @@ function createPatternTest(pattern: Pattern, normalizeCase: (text: string) => st
 
 /** Creates the test of a gitignore pattern, which also matches everything below a match. */
 function createGlobTest(tail: string, anywhere: boolean): (path: string) => boolean {
-  const glob = tail.replace(/(?:\/|\/\*\*)+$/, '');
+  const glob = tail.replace(/(?<!\/|\/\*\*)(?:\/|\/\*\*)+$/, '');
   const steps = parseGlob(anywhere ? glob.replace(/^\//, '') : glob, { braces: 'letters', doubleStar: 'any-text' });
   const matches = createGlobMatcher(
     anywhere && glob !== '' ? [...parseLiteralGlob('/'), { kind: 'folders' }, ...steps] : steps,

@@ -132,7 +132,7 @@ function findAllowRule(commandFindings: AnalysisFindings, rules: readonly Sandbo
 function matchesPath(context: DecisionContext, { rule, grants }: SandboxExceptionRule, path: ResolvedPath): boolean {
   if (grants.kind === 'all') return true;
   if (grants.kind === 'host') return false;
-  const rulePath = grants.what.replace(/\/\*\*$/, '').replace(/(?<=.)\/+$/, '');
+  const rulePath = grants.what.replace(/\/\*\*$/, '').replace(/(?<=[^/]|^\/)\/+$/, '');
   const { lexical, real } = resolveCallPath(context, '/', rulePath);
   const home = resolveCallPath(context, '/', '~').real;
   if (rule.behavior === 'allow')

@@ -164,7 +164,7 @@ function listSearchBlockers(context: DecisionContext, searches: readonly Searche
 
 function listDeleteBlockers(context: DecisionContext, deletes: readonly AccessedPath[]): readonly TraceStep[] {
   return deletes.flatMap(({ path, command }) => {
-    const folder = path.original.replace(/(^|\/)(?:\*|\.\*|\{.*|\.\[.*)$/, '$1.');
+    const folder = path.original.replace(/(^|\/)(?:\*|\.\*|\{.*|\.\[.*)$/s, '$1.');
     const target = folder === path.original ? path.real : path.real.replace(/\/[^/]*$/, '') || '/';
     const protectedFolder = [context.policy.home, ...context.roots].find((root) => isPathInside(root, target));
     if (protectedFolder === undefined && target !== '/') return [];

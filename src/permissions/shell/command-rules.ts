@@ -15,7 +15,7 @@ type CommandPattern = { readonly words: readonly string[]; readonly kind: 'exact
 
 /** Parses the specifier of a rule. Cached, because every rule is compared with every command. */
 export const parseCommandPattern = memoizeByKey((specifier: string): CommandPattern => {
-  const open = /^(.*?)(?::\*|\s+\*)$/s.exec(specifier);
+  const open = /^(.*?)(?::\*|(?<!\s)\s+\*)$/s.exec(specifier);
   const text = (open?.[1] ?? specifier).trim();
   return { words: parsePatternWords(text), kind: open === null ? 'exact' : 'prefix' };
 });

@@ -70,5 +70,5 @@ function listInPlaceRequirements(
 /** Returns the path of the copied file: inside the target if that is a folder. */
 function resolveTarget(context: DecisionContext, cwd: string, target: string, source: string): string {
   const isFolder = resolveCallPath(context, cwd, target).kind === 'directory';
-  return isFolder ? `${target}/${source.replace(/\/+$/, '').replace(/^.*\//, '')}` : target;
+  return isFolder ? `${target}/${source.replace(/(?<!\/)\/+$/, '').replace(/^.*\//, '')}` : target;
 }

@@ -172,7 +172,11 @@ function createCommandFinder(
 
 /** True for a glob with more than one literal character, like `c?rl`, which hardly matches other names. */
 function isSpecific(pattern: string): boolean {
-  return getProgramBaseName(pattern).replace(/\[[^\]]*\]|[*?]/g, '').length > 1;
+  return (
+    getProgramBaseName(pattern).replace(/\[[^\]]*(?:\]|$)|[*?]/g, (part) =>
+      /^\[[^\]]*$/.test(part) ? part.replace(/[*?]/g, '') : '',
+    ).length > 1
+  );
 }
 
 /** True if all of them match, one after the other. */
@@ -190,7 +194,7 @@ type Matcher = (text: string, from: number) => number;
 
 /** Matches the name of a program as a word, at the end of a path, or glued to a short option. */
 function createNameMatcher(name: string): Matcher {
-  if (name.includes('*')) return createStarMatcher(name, /[\w.+-]+(?![\w/+-])/g);
+  if (name.includes('*')) return createStarMatcher(name, /[\w.+-]+\/?/g, getFileName);
   const before = String.raw`(?:^|[^\w.+-]|(?<![\w-])-\w{1,2}|\\[a-z])`;
   return createRegExpMatcher(new RegExp(`${before}${escapeRegExp(name)}(?:\\.exe)?(?![\\w/-]|\\.\\w)`, 'g'));
 }
@@ -209,13 +213,17 @@ function createRegExpMatcher(expression: RegExp): Matcher {
   };
 }
 
+/** Returns a word that is no folder; of `a.b/` the part before the dot may be a name. */
+const getFileName = (word: string) => (word.endsWith('/') ? word.slice(0, Math.max(0, word.lastIndexOf('.'))) : word);
+
 /** Stars are matched in linear time, one word of the text after the other. */
-function createStarMatcher(pattern: string, wordPattern: RegExp): Matcher {
+function createStarMatcher(pattern: string, wordPattern: RegExp, getName = (word: string) => word): Matcher {
   const matches = compileStarPattern(pattern);
   return (text, from) => {
     wordPattern.lastIndex = from;
     for (let match = wordPattern.exec(text); match !== null; match = wordPattern.exec(text)) {
-      if (matches(match[0]) || matches(match[0].replace(/\.exe$/, ''))) return wordPattern.lastIndex;
+      const word = getName(match[0]);
+      if (word !== '' && (matches(word) || matches(word.replace(/\.exe$/, '')))) return wordPattern.lastIndex;
     }
     return -1;
   };
@@ -249,5 +257,7 @@ const isGlob = (word: string) => /[*?[]/.test(word) && !word.includes('[]');
 
 /** Removes quotes and expansions as a shell would: `cu""rl`, `c\url`, `cu${x}rl`. */
 function stripShellQuoting(text: string): string {
-  return text.replace(/\$\{[^}]*\}|\$(?:\w+|[@*]|(?=["']))|["'\\]/g, '');
+  const end = text.lastIndexOf('}') + 1;
+  const braced = text.slice(0, end).replace(/\$\{[^}]*(?:\}|$)|\$(?:\w+|[@*]|(?=["']))|["'\\]/g, '');
+  return braced + text.slice(end).replace(/\$(?:\w+|[@*]|(?=["']))|["'\\]/g, '');
 }

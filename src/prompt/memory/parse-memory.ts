@@ -1,4 +1,4 @@
-import { parseFrontMatterFields } from '../../lib/text/front-matter.ts';
+import { parseFrontMatterFields, splitAtCommas } from '../../lib/text/front-matter.ts';
 
 /** A parsed memory file. */
 export type ParsedMemory = {
@@ -14,9 +14,6 @@ export type ParsedMemory = {
 };
 
 const FENCE = /^ {0,3}(`{3,}|~{3,})/;
-/** Code is split off, because comments and imports inside it do not count. */
-const INLINE_CODE = /(`+)(?!`)[\s\S]*?(?<!`)\1(?!`)/g;
-const CODE_OR_COMMENT = new RegExp(`${INLINE_CODE.source}|<!--[\\s\\S]*?(?:-->|$)\\n?`, 'g');
 const IMPORT = /(?:^|(?<=[\s(]))@((?:~\/|\.{1,2}\/|\/)?[^\s@`)]+)/g;
 
 /** Parses front matter, comments and imports, ignoring those inside code. */
@@ -83,9 +80,10 @@ function isInCommentAfter(line: string, before: boolean): boolean {
 function splitInlineCode(prose: string): readonly Segment[] {
   const segments: Segment[] = [];
   let from = 0;
-  for (const match of prose.matchAll(INLINE_CODE)) {
-    segments.push({ kind: 'prose', text: prose.slice(from, match.index) }, { kind: 'code', text: match[0] });
-    from = match.index + match[0].length;
+  for (const { kind, start, end } of findSpans(prose)) {
+    if (kind !== 'code') continue;
+    segments.push({ kind: 'prose', text: prose.slice(from, start) }, { kind: 'code', text: prose.slice(start, end) });
+    from = end;
   }
   return [...segments, { kind: 'prose', text: prose.slice(from) }];
 }
@@ -94,11 +92,39 @@ function splitInlineCode(prose: string): readonly Segment[] {
 function removeComments(prose: string): string {
   let text = '';
   let from = 0;
-  for (const match of prose.matchAll(CODE_OR_COMMENT)) {
-    text += prose.slice(from, match.index) + (match[1] === undefined ? '' : match[0]);
-    from = match.index + match[0].length;
+  for (const { kind, start, end } of findSpans(prose)) {
+    text += prose.slice(from, kind === 'comment' ? start : end);
+    from = end;
   }
   return text + prose.slice(from);
+}
+
+type Span = { readonly kind: 'code' | 'comment'; readonly start: number; readonly end: number };
+
+/** Finds code, because comments and imports inside it do not count, and comments; one that is open extends to the end. */
+function findSpans(prose: string): readonly Span[] {
+  const marks = [...prose.matchAll(/`+|<!--/g)];
+  const codeEnds = new Map<number, number>();
+  const next = new Map<string, number>();
+  for (const { 0: mark, index } of marks.toReversed()) {
+    const end = next.get(mark);
+    if (end !== undefined) codeEnds.set(index, end);
+    next.set(mark, index + mark.length);
+  }
+  const spans: Span[] = [];
+  for (const { 0: mark, index: start } of marks) {
+    if (start < (spans.at(-1)?.end ?? 0)) continue;
+    const codeEnd = codeEnds.get(start);
+    if (mark === '<!--') spans.push({ kind: 'comment', start, end: findCommentEnd(prose, start) });
+    else if (codeEnd !== undefined) spans.push({ kind: 'code', start, end: codeEnd });
+  }
+  return spans;
+}
+
+function findCommentEnd(prose: string, start: number): number {
+  const close = prose.indexOf('-->', start + '<!--'.length);
+  if (close === -1) return prose.length;
+  return close + (prose[close + 3] === '\n' ? 4 : 3);
 }
 
 function findImports(prose: string): readonly string[] {
@@ -143,16 +169,8 @@ function isOnRequest({ alwaysApply, inclusion }: Fields): boolean {
 }
 
 function parseGlobs(value: unknown): readonly string[] | undefined {
-  if (typeof value === 'string') return splitOutsideBraces(value);
+  if (typeof value === 'string') return splitAtCommas(value, '{}');
   if (!Array.isArray(value)) return undefined;
   const texts = value.filter((item): item is string => typeof item === 'string');
-  return texts.length === value.length ? texts.flatMap(splitOutsideBraces) : undefined;
-}
-
-/** Splits a list at commas outside braces: `a/*.{ts,tsx}, b/**` are two globs. */
-function splitOutsideBraces(list: string): readonly string[] {
-  return list
-    .split(/,(?![^{]*\})/)
-    .map((glob) => glob.trim())
-    .filter((glob) => glob !== '');
+  return texts.length === value.length ? texts.flatMap((list) => splitAtCommas(list, '{}')) : undefined;
 }

@@ -211,13 +211,13 @@ const pick = <Key extends string>(key: Key, value: string | undefined) => (value
 function findPath(line: string, cwd: string): string | undefined {
   const quoted = /['"‘’`]([^'"‘’`\n]{1,300})['"‘’`]/.exec(line)?.[1];
   const absolute = /(?:^|[\s:=(])(\/[^\s:'",)]{1,300})/.exec(line)?.[1];
-  const before = /([^\s:]{1,300}): (?:read-only file system|no such file|permission denied)/i.exec(line)?.[1];
+  const before = /(?<![^\s:])([^\s:]+): (?:read-only file system|no such file|permission denied)/i.exec(line)?.[1];
   const path = quoted !== undefined && /[/.\w]/.test(quoted) ? quoted : (before ?? absolute);
   return path === undefined ? undefined : resolve(cwd, path);
 }
 
 function findHost(line: string): string | undefined {
-  const url = /\b[a-z][a-z0-9+.-]*:\/\/(?:[^\s/@]*@)?([a-z0-9.-]+(?::\d+)?)/i.exec(line)?.[1];
+  const url = /\w:\/\/(?:[^\s/@]*@)?([a-z0-9.-]+(?::\d+)?)/i.exec(line)?.[1];
   const named =
     /(?:resolve(?: host(?:name)?)?:?|EAI_AGAIN|ENOTFOUND|lookup|connect to|UnknownHostException:) ['"(]?([a-z0-9-]+(?:\.[a-z0-9-]+)+)/i.exec(
       line,

@@ -210,7 +210,7 @@ async function listDirsOfFolder(ouroHome: string, realCwd: string): Promise<read
   const root = findRepositoryRoot(realCwd);
   const worktrees = getWorktreesFolder(root);
   const getDir = (name: string) => getProjectDir(ouroHome, join(worktrees, name, relative(root, realCwd)));
-  const prefix = basename(getProjectDir(ouroHome, worktrees)).replace(/[^-]*$/, '');
+  const prefix = basename(getProjectDir(ouroHome, worktrees)).replace(/(?<![^-])[^-]*$/, '');
   const known = await listNames(join(ouroHome, 'projects'));
   // The name of a removed worktree is guessed from the readable part; the hash tells whether the guess is right.
   const removed = known.flatMap((name) =>

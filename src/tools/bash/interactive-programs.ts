@@ -60,7 +60,7 @@ const PROGRAMS: Readonly<Record<string, Advise>> = {
       : undefined,
   docker: (args) =>
     /^(?:run|exec)$/.test(args[0] ?? '') &&
-    args.some((arg) => /^-\w*t\w*$|^--tty$/.test(arg) && !arg.startsWith('--t='))
+    args.some((arg) => /^-[a-su-z\dA-Z_]*t\w*$|^--tty$/.test(arg) && !arg.startsWith('--t='))
       ? 'Leave out -t: there is no terminal.'
       : undefined,
   git: adviseGit,
@@ -69,7 +69,7 @@ const PROGRAMS: Readonly<Record<string, Advise>> = {
 function adviseInit(program: string): Advise {
   return (args) => {
     const isBare = args[0] === 'init' && args.slice(1).every((arg) => arg.startsWith('-'));
-    return isBare && !args.some((arg) => /^(?:-y|--yes|-h|--help|-f|--force|-[a-z]*y[a-z]*)$/.test(arg))
+    return isBare && !args.some((arg) => /^(?:-y|--yes|-h|--help|-f|--force|-[a-xz]*y[a-z]*)$/.test(arg))
       ? `Use ${program} init -y.`
       : undefined;
   };
@@ -84,7 +84,7 @@ function adviseGit(args: Args, line: string): string | undefined {
   switch (subcommand) {
     case 'add':
     case 'stage':
-      return has(/^(?:-[a-zA-Z]*[pie][a-zA-Z]*|--patch|--interactive|--edit)$/) ? GIT_PATCH : undefined;
+      return has(/^(?:-[a-df-hj-oq-zA-Z]*[pie][a-zA-Z]*|--patch|--interactive|--edit)$/) ? GIT_PATCH : undefined;
     case 'checkout':
     case 'restore':
     case 'reset':
@@ -93,7 +93,7 @@ function adviseGit(args: Args, line: string): string | undefined {
     case 'commit':
       if (has(/^(?:-p|--patch|--interactive)$/)) return GIT_PATCH;
       return has(
-        /^(?:-[a-zA-Z]*[mFCth].*|--(?:message|file|reuse-message|fixup|no-edit|amend|template|help|dry-run)(?:=.*)?)$/,
+        /^(?:-[a-gi-ln-su-zABDEG-Z]*[mFCth].*|--(?:message|file|reuse-message|fixup|no-edit|amend|template|help|dry-run)(?:=.*)?)$/,
       )
         ? undefined
         : 'Give the message: git commit -m "…".';

@@ -89,9 +89,12 @@ const PROMPT_END = new RegExp(
   'i',
 );
 
+/** A question is at the end of a line, however long the line is. */
+const MAX_PROMPT_CHARS = 500;
+
 /** Tells whether a line asks for something. @internal Exported for tests. */
 export function isLineAskingForInput(line: string): boolean {
-  return PROMPT_END.test(line);
+  return PROMPT_END.test(line.slice(-MAX_PROMPT_CHARS));
 }
 
 /** Creates a check that returns the last line of a command once it is silent and that line asks for something. */
@@ -224,7 +227,10 @@ const EXCLUSION_NOTE = '[Left out of this search: .env, keys and other files of 
  * claim how a command ended or what was left out.
  */
 function escapeNotes(output: string): string {
-  return output.replaceAll(/^[^\S\n]*\[(?=[A-Za-z][\w',:;-]*(?: +[^ \]\n]+){2,}\][^\S\n]*$)/gm, '$&\\');
+  return output.replaceAll(
+    /^[^\S\n\r\u2028\u2029]*\[(?=[A-Za-z][\w',:;-]*(?: +[^ \]\n\r\u2028\u2029]+){2,}\][^\S\n]*$)/gm,
+    '$&\\',
+  );
 }
 
 /** Builds the outcome of a command for the model and the user. */

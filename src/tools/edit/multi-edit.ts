@@ -74,11 +74,14 @@ function hoistPath(raw: JsonObject): JsonObject {
   return { ...raw, file_path: file, edits: stripped };
 }
 
-const BLOCK = /^[<-]{5,} ?SEARCH>?[^\n]*\n([\s\S]*?)^={5,}[^\n]*\n([\s\S]*?)^[>+]{5,} ?REPLACE[^\n]*$/gm;
+/** A SEARCH/REPLACE block; one without its last line extends to the end, so that a diff of them is searched once. */
+const BLOCK =
+  /(?<![^\n])[<-]{5,} ?SEARCH>?[^\n]*\n([\s\S]*?)(?:(?<![^\n])={5}[^\n]*\n([\s\S]*?)(?:(?<![^\n])([>+]{5,} ?REPLACE)[^\n]*|(?![\s\S]))|(?![\s\S]))/g;
 
 /** Converts SEARCH/REPLACE blocks to replacements. */
 function convertBlocks(diff: JsonValue): ReturnType<ForeignArgumentConverter> {
-  const edits = [...String(diff).matchAll(BLOCK)].map(([, search = '', replacement = '']) => ({
+  const blocks = [...String(diff).matchAll(BLOCK)].filter(([, , , end]) => end !== undefined);
+  const edits = blocks.map(([, search = '', replacement = '']) => ({
     old_string: trimNewline(search.replace(/^(?::\w+:\d+\n)*-{5,}\n/, '')),
     new_string: trimNewline(replacement),
   }));

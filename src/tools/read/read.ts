@@ -110,7 +110,7 @@ function convertPath(file: JsonValue, { offset, limit }: JsonObject): ReturnType
 function convertViewRange(range: JsonValue, _input: JsonObject): ReturnType<ForeignArgumentConverter> {
   const lines =
     typeof range === 'string'
-      ? (/(\d+)(?:\D+?(-?\d+))?\D*$/.exec(range)?.slice(1) ?? []).flatMap((line) =>
+      ? (/(?<!\d)(\d+)(?:\D+?(-?\d+))?\D*$/.exec(range)?.slice(1) ?? []).flatMap((line) =>
           line === undefined ? [] : [Number(line)],
         )
       : [range].flat().map(Number);

@@ -196,7 +196,7 @@ function readOutput<Value>(read: () => Value): Value {
 }
 
 function createAddress({ settings: { baseUrl } }: SearchProviderAccess, standard: string, path: string): URL {
-  return new URL(`${(baseUrl ?? standard).replace(/\/+$/, '')}${path}`);
+  return new URL(`${(baseUrl ?? standard).replace(/(?<!\/)\/+$/, '')}${path}`);
 }
 
 const createJsonBody = (body: object) => ({ method: 'POST', body: JSON.stringify(body) });

@@ -73,5 +73,5 @@ function buildOutcome(query: string, { text, pages }: WebSearchAnswer): ToolOutc
 
 /** Removes scheme and path, so that a URL can be given in place of a host. */
 function extractHost(domain: string): string {
-  return domain.replace(/^https?:\/\//, '').replace(/[/?#].*$/, '');
+  return domain.replace(/^https?:\/\//, '').replace(/[/?#].*$/s, '');
 }

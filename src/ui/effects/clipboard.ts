@@ -62,10 +62,27 @@ export async function copyAnswer(
 }
 
 function findLastCode(answers: readonly string[]): string | undefined {
-  const blocks = answers.flatMap((answer) => [
-    ...answer.matchAll(/^(`{3,}(?!`)|~{3,}(?!~))[^\n]*\n([\s\S]*?)^\1[ \t]*$/gm),
-  ]);
-  return blocks.at(-1)?.[2]?.replace(/\n$/, '');
+  return answers.flatMap((answer) => listCode(answer.split('\n'))).at(-1);
+}
+
+/** Returns the fenced blocks in lines of Markdown that are closed. */
+function listCode(lines: readonly string[]): readonly string[] {
+  const ends = new Map<number, number>();
+  const closing = new Map<string, number>();
+  for (let index = lines.length - 1; index >= 0; index -= 1) {
+    const [, mark, rest = ''] = /^(`{3,}|~{3,})(.*)/s.exec(lines[index] ?? '') ?? [];
+    const end = mark === undefined ? undefined : closing.get(mark);
+    if (end !== undefined) ends.set(index, end);
+    if (mark !== undefined && rest.trim() === '') closing.set(mark, index);
+  }
+  const blocks: string[] = [];
+  for (let index = 0; index < lines.length; index += 1) {
+    const end = ends.get(index);
+    if (end === undefined) continue;
+    blocks.push(lines.slice(index + 1, end).join('\n'));
+    index = end;
+  }
+  return blocks;
 }
 
 /** Formats the OSC 52 sequence that asks the terminal to set the clipboard. */

@@ -70,7 +70,7 @@ export async function listForeignFiles(environment: Environment, folder: string)
       async ({ scope, pattern }) => {
         const count = (await listMatches(pattern, scope, places)).length;
         if (count === 0) return [];
-        const name = pattern.replace(/\/(?:\*\*\/)?\*.*$/, '');
+        const name = pattern.replace(/\/(?:\*\*\/)?\*.*$/s, '');
         return [`${scope === 'user' ? '~/' : ''}${name}`];
       },
     ),
@@ -211,7 +211,7 @@ async function findCommands(places: ForeignImportFolders): Promise<Found> {
     }
   }
   for (const { assistant, scope, pattern, format } of FOREIGN_COMMAND_PATHS) {
-    const folder = join(getBase(scope, places), pattern.replace(/\/\*.*$/, ''));
+    const folder = join(getBase(scope, places), pattern.replace(/\/\*.*$/s, ''));
     for (const file of await listMatches(pattern, scope, places)) {
       const name = relative(folder, file)
         .replaceAll(sep, '/')

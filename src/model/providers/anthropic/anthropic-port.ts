@@ -20,7 +20,7 @@ const DEFAULT_BASE_URL = 'https://api.anthropic.com';
 export function createAnthropicPort(settings: AnthropicSettings): ModelPort {
   const { credentials, onRefusedKey } = settings;
   // The client adds `/v1` itself, so the base URL may be given with or without it.
-  const baseUrl = (settings.baseUrl ?? DEFAULT_BASE_URL).replace(/(?:\/v1)?\/*$/, '');
+  const baseUrl = (settings.baseUrl ?? DEFAULT_BASE_URL).replace(/(?:\/v1)?(?<!\/)\/*$/, '');
   let clientPromise: Promise<Anthropic> | undefined;
   return createMessagesApiPort(
     {

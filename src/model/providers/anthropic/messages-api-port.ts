@@ -195,8 +195,7 @@ type OptionalField = (typeof OPTIONAL_FIELDS)[number];
 
 /** Finds the rejected field in a message: `thinking.adaptive.display: Extra inputs are not permitted`. @internal */
 export function findRejectedRequestField(message: string): OptionalField | undefined {
-  const pattern =
-    /\b([a-z_]+(?:\.[a-z_]+)*)['"`]?:? (?:Extra inputs are not permitted|is not (?:permitted|supported))/i;
+  const pattern = /(?<![\w.])([\w.]+)['"`]?:? (?:Extra inputs are not permitted|is not (?:permitted|supported))/i;
   const path = pattern.exec(message)?.[1]?.split('.') ?? [];
   return OPTIONAL_FIELDS.find((field) => path.includes(field));
 }

@@ -38,7 +38,7 @@ const DEFAULT_TIMEOUTS: StreamTimeouts = { headerTimeoutMs: 300_000, idleTimeout
 /** Creates a port for the Gemini API; a request rejected for a field is resent in another variant. */
 export function createGeminiPort(settings: GeminiSettings): ModelPort {
   const { name, timeouts, fetch: send = fetch } = settings;
-  const baseUrl = settings.baseUrl.replace(/\/+$/, '').replace(/\/openai$/, '');
+  const baseUrl = settings.baseUrl.replace(/(?<!\/)\/+$/, '').replace(/\/openai$/, '');
   const sendVariant = createRequestVariantSender(DEFAULT_GEMINI_REQUEST_VARIANT, adaptGeminiRequestVariant);
   const buildUrl = (model: string, method: string) =>
     `${baseUrl}/models/${encodeURIComponent(model.replace(/^models\//, ''))}:${method}`;

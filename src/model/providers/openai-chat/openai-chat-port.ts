@@ -48,7 +48,7 @@ const DEFAULT_TIMEOUTS: StreamTimeouts = { headerTimeoutMs: 600_000, idleTimeout
  * is resent in another variant, which is kept for the model.
  */
 export function createOpenAiPort(settings: OpenAiSettings): ModelPort {
-  const url = `${settings.baseUrl.replace(/\/+$/, '')}/chat/completions`;
+  const url = `${settings.baseUrl.replace(/(?<!\/)\/+$/, '')}/chat/completions`;
   const { fetch: send = fetch, apiKey, name = 'openai-compatible', reasoning, timeouts } = settings;
   const formatCallId = getToolCallIdFormatter(getOrigin(url));
   const isOpenAi = getOrigin(url) === 'https://api.openai.com';

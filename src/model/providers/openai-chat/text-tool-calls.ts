@@ -49,7 +49,7 @@ export function createTextToolCallSplitter(tools: ReadonlySet<string>) {
       held = '';
       const calls = parseCalls(text.trim());
       if (calls?.every(({ name }) => tools.has(name))) return { text: '', calls };
-      return { text: HARMONY_ANSWER.exec(text)?.[1] ?? text, calls: [] };
+      return { text: HARMONY_ANSWER.exec(text.trimEnd())?.[1] ?? text, calls: [] };
     },
   };
 }
@@ -59,7 +59,7 @@ const PARTIAL_FENCE = /^\s*(?:`{1,2}|~{1,2})?$/;
 
 /** The answer in the Harmony format, which has its own channel. */
 const HARMONY_ANSWER =
-  /^\s*(?:<\|channel\|>analysis<\|message\|>[\s\S]*?<\|end\|>)?(?:<\|start\|>assistant)?<\|channel\|>final<\|message\|>([\s\S]*?)(?:<\|return\|>|<\|end\|>)?\s*$/;
+  /^\s*(?:<\|channel\|>analysis<\|message\|>[\s\S]*?<\|end\|>)?(?:<\|start\|>assistant)?<\|channel\|>final<\|message\|>([\s\S]*?)(?:<\|return\|>|<\|end\|>)?$/;
 
 /** One syntax for tool calls in text: its start marker, and a pattern that matches a call at the start of the text. */
 type CallSyntax = {
@@ -89,10 +89,10 @@ const CALL_SYNTAXES: readonly CallSyntax[] = [
     read: readTaggedCall,
   },
   // Hermes and models trained on its format; some omit the end tag.
-  { marker: '<tool_call>', pattern: /^<tool_call>\s*([\s\S]*?)\s*(?:<\/tool_call>|$)/, read: readJsonCalls },
+  { marker: '<tool_call>', pattern: /^<tool_call>([\s\S]*?)(?:<\/tool_call>|$)/, read: readJsonCalls },
   {
     marker: '<function_call>',
-    pattern: /^<function_call>\s*([\s\S]*?)\s*(?:<\/function_call>|$)/,
+    pattern: /^<function_call>([\s\S]*?)(?:<\/function_call>|$)/,
     read: readJsonCalls,
   },
   // Mistral, Llama.
@@ -117,7 +117,7 @@ const CALL_SYNTAXES: readonly CallSyntax[] = [
   {
     marker: '<|channel|>',
     pattern:
-      /^<\|channel\|>\w+\s+to=functions\.([\w-]+)[^{]*?<\|message\|>([\s\S]*?)(?:<\|call\|>|<\|end\|>|(?=<\|start\|>)|$)/,
+      /^<\|channel\|>\w+\s+to=functions\.([\w-]+)(?![\w-])[^{]*?<\|message\|>([\s\S]*?)(?:<\|call\|>|<\|end\|>|(?=<\|start\|>)|$)/,
     read: readNamedCall,
   },
   // Kimi.
@@ -171,8 +171,10 @@ function parseJsonCalls(body: string): readonly TextToolCall[] | undefined {
 
 /** Parses tagged parameters. A value is a string unless it looks like other JSON. */
 function parseParameters(body: string): JsonObject {
-  const found = body.matchAll(/<parameter=([^>\s]+)>\n?([\s\S]*?)\n?<\/parameter>/g);
-  return Object.fromEntries([...found].map(([, name = '', text = '']) => [name, parseValue(text)]));
+  const found = body.matchAll(/<parameter=([^<>\s]+)>\n?([\s\S]*?)(?:\n?(<\/parameter>)|$)/g);
+  return Object.fromEntries(
+    [...found].flatMap(([, name = '', text = '', end]) => (end === undefined ? [] : [[name, parseValue(text)]])),
+  );
 }
 
 function parseValue(text: string): JsonObject[string] {

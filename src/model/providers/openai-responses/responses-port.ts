@@ -84,7 +84,7 @@ async function loadClient({ baseUrl, fetch: send, timeouts }: ResponsesApiSettin
   return new OpenAI({
     // The SDK requires a key; the real one is set per request.
     apiKey: 'set per request',
-    baseURL: baseUrl.replace(/\/+$/, ''),
+    baseURL: baseUrl.replace(/(?<!\/)\/+$/, ''),
     maxRetries: 0,
     timeout: SDK_TIMEOUT_MS,
     // The SDK must not write to the terminal.

@@ -17,7 +17,7 @@ import { findExecCommandStarts, findNestedCommandStarts, findWrappedCommandStart
 import { listWrittenArgs } from './written-file-args.ts';
 
 /** Expansions, whose value is only known when the command line runs. */
-const EXPANSION = /\$\{[^}]*\}|\$\(\(?[\s\S]*\)|`[\s\S]*`|\$\w+|\$[@*#?!$-]/g;
+const EXPANSION = /\$\{[^}]*(?:\}|$)|\$\((?:[\s\S]*\)|[\s\S]*)|`[\s\S]*`|\$\w+|\$[@*#?!$-]/g;
 
 /** Lists computed names that a command may open and that a rule may deny or ask about: `f=.env; cat $f`. */
 export function listComputedFileNameProblems(

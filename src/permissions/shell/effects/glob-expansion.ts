@@ -33,7 +33,8 @@ function expandGlobs(context: DecisionContext, cwd: string, word: string, names:
 
 /** Expands `{a,b}/c` and `.{d..f}`, and keeps the text as written; too many words become globs instead. */
 function expandBraces(word: string): { readonly words: readonly string[]; readonly globs: readonly string[] } {
-  if (!/\{[\s\S]*(?:,|\.\.)[\s\S]*\}/.test(word)) return { words: [word], globs: [] };
+  const [, inBraces = ''] = /^[^{]*\{([\s\S]*)\}/.exec(word) ?? [];
+  if (!/,|\.\./.test(inBraces)) return { words: [word], globs: [] };
   let words = [word];
   for (let hasBraces = true; hasBraces; ) {
     const expanded = words.flatMap((candidate) => expandInnermostBraces(candidate) ?? [candidate]);

@@ -110,7 +110,7 @@ function listScriptsByForm(name: string, args: readonly string[]): readonly stri
         return glued ?? (/^(?:-\w*S|--s[a-z-]*)$/.test(args[index - 1] ?? '') ? arg : []);
       });
     case 'sed-command':
-      return args.flatMap((arg) => /(?:^|[;\n\d$/])\s*e\s+(.+)/s.exec(arg)?.[1] ?? []);
+      return args.flatMap((arg) => /(?:^|[;\n\d$/])[^\S\n]*e\s+(.+)/s.exec(arg)?.[1] ?? []);
     case 'editor-command':
       return args.map((arg) => arg.replace(/^\+?[:!\s]*!?/, ''));
     case 'settings':
@@ -155,7 +155,9 @@ function listOptionValues(option: string, arg: string, next: string | undefined)
 /** Returns the commands of calls like `system("rm x")`; computed commands are missed. */
 function listSystemCalls(text: string): readonly string[] {
   return [
-    ...text.matchAll(/(?:system|exec|execSync|popen|spawn|run|qx|call|check_output)\s*\(?\s*(["'`])((?:(?!\1).)*)\1/gs),
+    ...text.matchAll(
+      /(?:system|exec|execSync|popen|spawn|run|qx|call|check_output)\s*(?:\(\s*)?(["'`])((?:(?!\1).)*)\1/gs,
+    ),
   ].map((match) => match[2] ?? '');
 }
 

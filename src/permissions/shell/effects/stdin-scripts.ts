@@ -120,7 +120,9 @@ function readsCodeFromStdin(argv: readonly string[]): boolean {
 
 /** True for a path that may be standard input, which has many names: `/dev/stdin`, `../../proc/self/…/0`. */
 function isStdinPath(word: string): boolean {
-  return /(?:^|\/)(?:stdin|(?:dev|proc)\/.*\/\d+)$/.test(posix.normalize(word.replace(/^-?-?[\w.-]*=/, '')));
+  const path = posix.normalize(word.replace(/^-?-?[\w.-]*=/, ''));
+  const [, folder = ''] = /^(.*)\/\d+$/s.exec(path) ?? [];
+  return /(?:^|\/)stdin$/.test(path) || /(?:^|\/)(?:dev|proc)\//.test(folder);
 }
 
 /** True for an argument that may name standard input, also relative to `/dev/fd`. */

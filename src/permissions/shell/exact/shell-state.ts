@@ -89,7 +89,7 @@ function listTrackedNames(
   const trackedFiles = listTrackedFiles(fs, top)?.map((name) => relative(cwd, join(top, name)));
   const matchers = patterns.map((pattern) => ({
     matches: compileStarPattern(pattern),
-    folder: `${pattern.replace(/\/+$/, '')}/`,
+    folder: `${pattern.replace(/(?<!\/)\/+$/, '')}/`,
   }));
   return trackedFiles?.filter(
     (name) =>

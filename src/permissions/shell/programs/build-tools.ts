@@ -36,7 +36,7 @@ const VERSION_ARG = /^(?:--version|-[vV]|--help|-h)$/;
 /** Files in which a project names the toolchain version to run, and where to find or download it. */
 const TOOLCHAIN_FILES: readonly AncestorFileCondition[] = [{ name: 'rust-toolchain' }, { name: 'rust-toolchain.toml' }];
 const PACKAGE_MANAGER_FIELD: AncestorFileCondition = { name: 'package.json', contains: /ackageManager|\\u/ };
-const createToolchainFile = (name: string): AncestorFileCondition => ({ name, contains: /^[^\S\n]*toolchain\b/m });
+const createToolchainFile = (name: string): AncestorFileCondition => ({ name, contains: /^[ \t]*toolchain\b/m });
 
 /** A formatter or linter that only reads if its arguments match. */
 const createChecker = (needed: RegExp, long: string, short = 'qv'): ProgramFacts => ({
@@ -219,7 +219,7 @@ export const BUILD_TOOLS: ProgramFactsByName = {
     suggest: 2,
     runsShellCommands: true,
     interpreter: {
-      codeOptions: /^-\w*E|^--ev|^\w+[:+?]?=.*[$`]|^(?:-\w*f|--[a-z]+=)?(?:-|.*\b(?:stdin|fd\/\d+))$/s,
+      codeOptions: /^-\w*E|^--ev|^\w+[:+?]?=.*[$`]|^(?:-\w*f|--[a-z]+=)?-$|\b(?:stdin|fd\/\d+)$/s,
       inputIsData: true,
       hasUnquotedPaths: true,
     },

@@ -19,8 +19,8 @@ export const FILE_CHANGERS: ProgramFactsByName = {
   touch: { ...WRITES_OPERANDS, opensNoFiles: true, editOptions: /^(?:-[acm]+|--no-create)$/ },
   ...defineProgramFacts('tee truncate mkfifo mknod nano pico sponge logrotate', WRITES_OPERANDS),
   ...defineProgramFacts('unrar unar ar jar pax', {
-    unpacks: /^-?[a-zA-Z]*[xer][a-zA-Z]*$/,
-    readsNames: /^-?[a-zA-Z]*w[a-zA-Z]*$|^@/,
+    unpacks: /^-?[a-df-qs-wyzA-Z]*[xer][a-zA-Z]*$/,
+    readsNames: /^-?[a-vx-zA-Z]*w[a-zA-Z]*$|^@/,
   }),
   patch: {
     ...WRITES_OPERANDS,

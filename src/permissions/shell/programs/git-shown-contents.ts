@@ -18,7 +18,10 @@ const COPY_COMMANDS = 'clone pull submodule subtree'.split(' ');
 
 /** `HEAD:file` names a file, which is compared with the rules by its name. */
 const areRevisionPaths = (operands: readonly string[]) =>
-  operands.length > 0 && operands.every((operand) => /^[^:]*:./.test(operand.replace(/\{[^}]*\}/g, '')));
+  operands.length > 0 &&
+  operands.every((operand) =>
+    /^[^:]*:./.test(operand.replace(/\{[^}]*(?:(\})|$)/g, (part, end?: string) => (end === undefined ? part : ''))),
+  );
 
 /** Returns the contents a git command prints, if any; `isFile` tells if an argument is a file. */
 export function findGitShownContents(

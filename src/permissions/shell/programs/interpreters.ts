@@ -19,7 +19,7 @@ const IN_PLACE_INTERPRETER: ProgramFacts = {
 };
 /** Code that starts a program, or reads or writes another file. */
 const AWK_SIDE_EFFECT =
-  /\bsystem[\s\\]*\(|\||\bgetline\b|\bARGV\b|@|\bprintf?\b[^;}]*>|^-[EfilW]|^--(?:exec|file|include|load)/;
+  /\bsystem[\s\\]*\(|\||\bgetline\b|\bARGV\b|@|\bprintf?\b(?:(?!\bprintf?\b)[^;}])*>|^-[EfilW]|^--(?:exec|file|include|load)/;
 const AWK_INTERPRETER: ProgramFacts = {
   inlineScripts: 'calls',
   inPlaceOption: /^inplace$/,

@@ -60,7 +60,7 @@ const PROGRAM_RISKS: Readonly<Record<string, readonly ProgramRisk[]>> = {
     {
       kind: 'discards',
       text: 'discards changes',
-      when: /^(?:reset\b.* --(?:hard|merge|keep)|restore\b(?! --staged(?! .*--worktree))|checkout\b.* (?:--|-\w*f\w*|--force|--ours|--theirs|\.|\S+ [^-\s]\S*|\S*\.\w{1,5})(?: |$)|switch\b.* (?:-f|-\w*C|--force(?:-create)?|--discard-changes)\b|stash (?:drop|clear|pop)|(?:am|merge|rebase|cherry-pick|revert) --(?:abort|quit|skip)|read-tree\b.* (?:-u|--reset)|checkout-index\b.* (?:-\w*f|--force)|worktree remove|submodule deinit)/,
+      when: /^(?:reset\b.* --(?:hard|merge|keep)|restore\b(?! --staged(?! .*--worktree))|checkout\b.* (?:--|-[a-eg-zA-Z\d_]*f\w*|--force|--ours|--theirs|\.|\S+ [^-\s]\S*|\S*\.\w{1,5})(?: |$)|switch\b.* (?:-f|-\w*C|--force(?:-create)?|--discard-changes)\b|stash (?:drop|clear|pop)|(?:am|merge|rebase|cherry-pick|revert) --(?:abort|quit|skip)|read-tree\b.* (?:-u|--reset)|checkout-index\b.* (?:-\w*f|--force)|worktree remove|submodule deinit)/,
     },
     createDeletion(
       'deletes a branch or tag',
@@ -133,7 +133,7 @@ const PROGRAM_RISKS: Readonly<Record<string, readonly ProgramRisk[]>> = {
     createPublication('changes remote resources', REMOTE_CHANGE),
     createTransfer(/\b(?:cp|mv|sync|upload)\b/),
     createSecretRead(
-      /\bsecrets?\b|print-(?:access|identity)-token|get-(?:access-token|secret-value|login-password|session-token|federation-token|authorization-token)|assume-role|create-access-key|--with-decryption|configure get|^config(?:$|:get)|auth:token|config view\b.* --raw/,
+      /\bsecrets?\b|print-(?:access|identity)-token|get-(?:access-token|secret-value|login-password|session-token|federation-token|authorization-token)|assume-role|create-access-key|--with-decryption|configure get|^config(?:$|:get)|auth:token|config view\b(?:(?!config view\b).)* --raw/,
     ),
     NETWORK,
   ),

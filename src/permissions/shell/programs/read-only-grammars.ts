@@ -125,7 +125,7 @@ export function analyzeSedCommand(args: readonly ShellArgument[]): ReadOnlyAnaly
 
 /** Code that starts programs, opens files or reads the environment, also inside a text or a pattern. */
 const AWK_SIDE_EFFECT =
-  /\||\bgetline|system|close|fflush|print[\s\S]*>|@|extension|ENVIRON|PROCINFO|SYMTAB|FUNCTAB|ARGV|ARGC|\\\n/;
+  /\||\bgetline|system|close|fflush|print(?:(?!print)[\s\S])*>|@|extension|ENVIRON|PROCINFO|SYMTAB|FUNCTAB|ARGV|ARGC|\\\n/;
 
 /** Analyzes `awk '{print $1, $NF}'` and `awk -F: 'NR>=2'`: programs that only compute and print. */
 export function analyzeAwkCommand(args: readonly ShellArgument[]): ReadOnlyAnalysis {
@@ -217,7 +217,7 @@ export function analyzePrintfCommand(args: readonly ShellArgument[]): ReadOnlyAn
     return refuse('printf with options may set variables.');
   // `%n` sets a variable, also as `%ln`: only the conversions that print are listed, without length modifiers.
   const conversions = format.text.replace(
-    /%(?:%|[-+ #0']*(?:\d+|\*)?(?:\.(?:\d+|\*)?)?(?:[diouxXeEfFgGcsbq]|\([^()%]*(?:%[a-zA-Z][^()%]*)*\)T))/g,
+    /%(?:%|[-+ #0']*(?:[1-9]\d*|\*)?(?:\.(?:\d+|\*)?)?(?:[diouxXeEfFgGcsbq]|\([^()%]*(?:%[a-zA-Z][^()%]*)*\)T))/g,
     '',
   );
   if (conversions.includes('%')) return refuse('printf with this format may set variables.');

@@ -19,7 +19,9 @@ const includesName = (pattern: string, name: string) =>
 
 /** Creates the filter of grep: the last matching --include or --exclude decides; without a match, the first option. */
 export function createGrepFileFilter(options: readonly ParsedSearchOption[]): SearchFileFilter {
-  const folders = options.filter(({ flag }) => flag === '--exclude-dir').map(({ value }) => value.replace(/\/+$/, ''));
+  const folders = options
+    .filter(({ flag }) => flag === '--exclude-dir')
+    .map(({ value }) => value.replace(/(?<!\/)\/+$/, ''));
   const files = options.filter(({ flag }) => flag === '--include' || flag === '--exclude');
   return (inside) => {
     const name = inside.at(-1) ?? '';

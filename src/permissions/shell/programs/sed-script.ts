@@ -116,7 +116,9 @@ function findEnd(text: string, delimiter: string, kind: 'pattern' | 'text'): num
     if (character === '\\') index += 1;
     else if (character === '\n') return undefined;
     else if (character === '[' && kind === 'pattern') {
-      const bracket = /^\[\^?\]?(?:\[[:.=][^\]\n]*[:.=]\]|[^\]\n])*\]/.exec(text.slice(index))?.[0];
+      const bracket = /^\[\^?\]?(?:(?:[^[\]\n]|\[(?![:.=]))*\[[:.=][^\]\n]*[:.=]\])*[^\]\n]*\]/.exec(
+        text.slice(index),
+      )?.[0];
       if (bracket === undefined || bracket.includes(delimiter)) return undefined;
       index += bracket.length - 1;
     }

@@ -33,7 +33,7 @@ export function findCompletableArgument(
   const line = isLiteral || caret > LOOK_BEHIND ? '' : text.slice(0, caret);
   const name = /^\/([\w:-]+)\s/.exec(line)?.[1];
   if (name === undefined || !completes(name)) return undefined;
-  const [word = ''] = /(?:[\w-]+=)?"[^"]*$|\S*$/.exec(line) ?? [];
+  const [word = ''] = /(?:(?<![\w-])[\w-]+=)?"[^"]*$|(?<!\S)\S*$/.exec(line) ?? [];
   return { kind: 'argument', from: caret - word.length, to: caret, query: line.slice(1) };
 }
 

@@ -219,7 +219,7 @@ type MarkdownLineStart =
   | { readonly kind: 'html'; readonly until: RegExp | 'blank' }
   | { readonly kind: 'heading' | 'rule' | 'item' | 'quote' | 'indented' | 'text' };
 
-const FENCE = /^( {0,3})(`{3,}|~{3,})[ \t]*([^\s`]*)([^`]*)$/;
+const FENCE = /^( {0,3})(`{3,}|~{3,}(?!~))(?=[^`]*$)[ \t]*([^\s`]*)/;
 const TILDE_FENCE = /^( {0,3})(~{3,})[ \t]*(\S*)/;
 const HEADING = /^ {0,3}#{1,6}(?:[ \t]|$)/;
 const RULE = /^ {0,3}(?:(?:\*[ \t]*){3,}|(?:-[ \t]*){3,}|(?:_[ \t]*){3,})$/;
@@ -270,5 +270,5 @@ function getIndent(line: string): number {
 
 /** Returns whether a block that starts as text is only a paragraph: no underlined heading, table or definition. */
 export function isPlainParagraph(source: string): boolean {
-  return !/^ {0,3}(?:=+[ \t]*$|[-|:][-|: \t]*$|[*_][*_ \t]*$|\[[^\]]+\]:|<)/m.test(source);
+  return !/^ {0,3}(?:=+[ \t]*$|[-|:][-|: \t]*$|[*_][*_ \t]*$|\[(?:\\[\s\S]|[^\][\\])+\]:|<)/m.test(source);
 }

@@ -142,7 +142,7 @@ function styleHeading(span: StyledSpan, depth: number): StyledSpan {
 
 function renderVerbatim(raw: string): LogicalLine[] {
   return raw
-    .replace(/\n+$/, '')
+    .replace(/(?<!\n)\n+$/, '')
     .split('\n')
     .map((text) => createStyledLine(...(text === '' ? [] : [plain(text)])));
 }
@@ -178,7 +178,7 @@ function dedent(line: string, columns: number): string {
   return withoutTab.slice(Math.min(indent, columns));
 }
 
-const SEPARATOR = /^ {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$/;
+const SEPARATOR = /^ {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*(?:\|[ \t]*)?$/;
 
 /** Renders the open block of a stream; of a table, whose columns still change, only the row count. */
 export function renderOpenMarkdownBlock(

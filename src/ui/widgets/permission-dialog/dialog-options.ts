@@ -155,7 +155,7 @@ function createScopeOptions(request: PermissionRequest): readonly DialogOption[]
 
 /** Splits the name of an MCP tool into its server and its own name; both are empty for any other tool. */
 export function splitMcpToolName(name: string): { readonly server: string; readonly tool: string } {
-  const [, server = '', tool = ''] = /^mcp__(.+?)__(.+)$/.exec(name) ?? [];
+  const [, server = '', tool = ''] = /^mcp__(.+?)__(.+)$/s.exec(name) ?? [];
   return { server, tool };
 }
 

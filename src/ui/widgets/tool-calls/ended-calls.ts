@@ -228,7 +228,7 @@ function createBodyLines(
     case 'diff':
       return createLimitedDiff(display, context);
     case 'output': {
-      const text = sanitizeForScreen(display.output).replace(/\n+$/, '');
+      const text = sanitizeForScreen(display.output).replace(/(?<!\n)\n+$/, '');
       // A passed test run is described by its counts.
       const isCounted = formatTestCounts(display.output) !== '';
       const rows = text.split('\n');

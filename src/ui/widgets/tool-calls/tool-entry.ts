@@ -107,7 +107,7 @@ export function createToolTitle(entry: ToolTitleParts, cwd: string): readonly St
   const { tool, title, caller } = entry;
   const [line] = getCommandLines(entry);
   if (line !== undefined) return [caller === 'user' ? colored('user', `! ${line}`) : bold(`$ ${line}`)];
-  const [, server, name] = /^mcp__(.+?)__(.+)$/.exec(tool) ?? [];
+  const [, server, name] = /^mcp__(.+?)__(.+)$/s.exec(tool) ?? [];
   if (server !== undefined && name !== undefined)
     return [bold(sanitize(`${server}: ${name}`, 'line')), plain(formatArguments(entry.input))];
   // The first word of a title is the verb or the name of the tool.

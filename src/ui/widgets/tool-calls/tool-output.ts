@@ -10,7 +10,7 @@ const MAX_SEARCHED_CHARS = 500;
 
 /** Parts of a line that tell the reason of a failure. */
 const ERROR_PATTERN =
-  /\bnot ok\b(?: \d+)?|\bFAIL\w*|✗|×|\b\w*Error\b[:( ]|\berror(?:\[\w+\])?:|panicked|Expected|expected|\bactual:|!==|\bfatal:|[\w./-]+\.\w+:\d+/;
+  /\bnot ok\b(?: \d+)?|\bFAIL\w*|✗|×|\b\w*Error\b[:( ]|\berror(?:\[\w+\])?:|panicked|Expected|expected|\bactual:|!==|\bfatal:|(?<![\w./-])[\w./-]+\.\w+:\d+/;
 
 /** Header of a YAML block as test runners write it; the reason follows below. */
 const BLOCK_HEADER = /:\s*[|>][+-]?\s*$/;

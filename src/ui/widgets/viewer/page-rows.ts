@@ -260,7 +260,9 @@ function createOutputLines(
   bodies: ViewerPageOptions['outputs'],
   { glyphs }: RenderContext,
 ): readonly LogicalLine[] {
-  const rows = sanitizeForScreen(text).replace(/\n+$/, '').split('\n');
+  const rows = sanitizeForScreen(text)
+    .replace(/(?<!\n)\n+$/, '')
+    .split('\n');
   if (rows.length === 1 && rows[0] === '') return [];
   if (bodies === 'open' || rows.length <= MAX_COLLAPSED_LINES + MAX_UNHIDDEN_LINES)
     return renderToolOutput(rows, glyphs.output);
