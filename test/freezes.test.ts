@@ -4,6 +4,8 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createTurnFingerprint } from '../src/engine/phases/fingerprint-turn.ts';
 import { parseHookMatcher } from '../src/hooks/parse-matcher.ts';
+import { parseGitConfig } from '../src/lib/text/git-config.ts';
+import { createTextToolCallSplitter } from '../src/model/providers/openai-chat/text-tool-calls.ts';
 import { createGlobTool } from '../src/tools/glob.ts';
 import { createGrepTool } from '../src/tools/grep.ts';
 import { findFailedTests } from '../src/ui/widgets/tool-calls/failed-tests.ts';
@@ -188,6 +190,16 @@ test.each(someOf(['1', 'A', ' ', '/', 'a.', '# ', 'want '], 3))(
     await heard('failed tests', () => findFailedTests([`✖ ${row}`, row, `not ok 1 ${row}`]));
   },
 );
+
+test.each(['"" ', '\\\n', 'a=""\n', '[a]\n', ' '])('a git configuration made of %j is parsed', async (piece) => {
+  await heard('git config', () => parseGitConfig(`[a]\nb = ${piece.repeat(240_000 / piece.length)}`));
+});
+
+test.each(['\n', '\r\n', ' ', '<tool_call>', '`'])('a reply made of %j is searched for tool calls', async (piece) => {
+  const splitter = createTextToolCallSplitter(new Set(['Read']));
+  await heard('tool calls', () => splitter.push(piece.repeat(200_000 / piece.length)));
+  await heard('end', () => splitter.flush());
+});
 
 describe.each(locators)('a search with %s', (_, locator) => {
   let bench: Awaited<ReturnType<typeof createWorkbench>>;

@@ -72,14 +72,17 @@ function parseValue(lines: string, start: number): { readonly at: number; readon
   const parts: string[] = [];
   let at = start;
   let spaces = '';
+  let hasText = false;
   for (let token = matchAt(VALUE_TOKEN, lines, at); token !== null; token = matchAt(VALUE_TOKEN, lines, at)) {
     const [text] = token;
     at += text.length;
     if (/^[ \t\r]/.test(text)) {
-      if (parts.some((part) => part !== '')) spaces += ' '.repeat(text.length);
+      if (hasText) spaces += ' '.repeat(text.length);
       continue;
     }
-    parts.push(spaces, unescapeToken(text));
+    const part = unescapeToken(text);
+    parts.push(spaces, part);
+    hasText ||= part !== '';
     spaces = '';
   }
   const end = matchAt(VALUE_END, lines, at);

@@ -22,7 +22,9 @@ export function createTextToolCallSplitter(tools: ReadonlySet<string>) {
     held += text;
     let plainText = '';
     while (held !== '' && !canStartCall()) {
-      const end = held.indexOf('\n') + 1;
+      const blanks = lineIsBlank && !isCode ? held.length - held.trimStart().length : 0;
+      // Blank lines are passed on together: each was looked at already.
+      const end = held.lastIndexOf('\n', blanks - 1) + 1 || held.indexOf('\n') + 1;
       const line = end === 0 ? held : held.slice(0, end);
       // An incomplete line may still become a code fence.
       if (lineIsBlank && end === 0 && PARTIAL_FENCE.test(line)) return plainText;
@@ -36,8 +38,9 @@ export function createTextToolCallSplitter(tools: ReadonlySet<string>) {
 
   /** Returns true if the held text starts a line with a call marker or a prefix of one. */
   function canStartCall(): boolean {
+    if (!lineIsBlank || isCode) return false;
     const lineStart = held.trimStart();
-    if (!lineIsBlank || isCode || lineStart === '') return false;
+    if (lineStart === '') return false;
     return CALL_MARKERS.some((marker) => lineStart.startsWith(marker) || marker.startsWith(lineStart));
   }
 
