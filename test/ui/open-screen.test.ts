@@ -58,5 +58,7 @@ test('a key press does not query the conversation; only the slash menu lists the
   expect([...(await press('\u007f'))]).toEqual(['draft']);
   expect([...(await press('/'))].sort()).toEqual(['commands', 'draft']);
   screen.close();
+  // The draft is written in the background.
+  await conversation.draft.clear();
   await close();
 });
