@@ -16,10 +16,10 @@ export function createTempFolder(parent = tmpdir()): string {
 /** Removes a temporary folder before the end of the test file. */
 export async function removeTempFolder(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true, maxRetries: 5 });
-  folders.delete(folder);
 }
 
-/** Removes the folders of the test file. */
+/** Removes the folders of the test file, also those that a late write has created again. */
 export async function removeTempFolders(): Promise<void> {
   for (const folder of folders) await removeTempFolder(folder);
+  folders.clear();
 }
