@@ -58,7 +58,7 @@ const CHARACTERS = [
 ];
 /** Numbers of repetitions from which on a loop counts as one without a bound. */
 const MANY = 20;
-const SHORT = 100;
+const SHORT = 64;
 /** Kinds of characters that are combined with each other. */
 const MOST_PAIRED = 8;
 const MAX_STEPS_PER_CHARACTER = 1_000;
@@ -170,7 +170,7 @@ function loopsIn(part: Part, before: readonly string[]): readonly Loop[] {
       let start = before;
       const loops = part.parts.flatMap((one) => {
         const found = loopsIn(one, start);
-        start = joinExamples(start, examplesOf(one), 3);
+        start = joinExamples(start, examplesOf(one), 2);
         return found;
       });
       return loops.length < 2 ? loops : [...loops, { before, element: examplesOf(part).slice(0, 2), isLimited: false }];
@@ -179,7 +179,9 @@ function loopsIn(part: Part, before: readonly string[]): readonly Loop[] {
       return part.parts.flatMap((one) => loopsIn(one, before));
     case 'loop':
       return [
-        ...(part.max >= MANY ? [{ before, element: examplesOf(part.part), isLimited: part.max < Infinity }] : []),
+        ...(part.max >= MANY
+          ? [{ before, element: examplesOf(part.part).slice(0, 4), isLimited: part.max < Infinity }]
+          : []),
         ...loopsIn(part.part, before),
       ];
     case 'group':
