@@ -77,7 +77,8 @@ function getResultText({ block, result, completion }: CompletedCall): string {
   const { display } = completion.outcome;
   if (display?.kind === 'agent') return display.summary;
   const command = isJsonObject(block.input) ? block.input.command : undefined;
-  const labels = typeof command === 'string' ? [...command.matchAll(PRINTED_LABEL)].map(([, label = '']) => label) : [];
+  const labels =
+    typeof command === 'string' ? [...command.matchAll(PRINTED_LABEL)].map(([, label = '']) => label.trim()) : [];
   return [block.id, block.id.replaceAll(/[^\w-]/g, '_'), ...labels]
     .filter((part) => part !== '')
     .reduce((text, part) => text.replaceAll(part, ''), JSON.stringify(result.content));
@@ -108,7 +109,7 @@ function removeLabels(input: ToolUseBlock['input']): unknown {
 const COMMENT = /(?:^|\s)#[^'"\n]*(?:$|(?=(['"])))/gm;
 /** `echo "try 3";` before another command, or a `:` with words. */
 const PRINTED_LABEL =
-  /(?:^|(?<=[;&\n]))[^\S\n]*(?:echo\s(?:[^\S\n]*["'])?[^"'`$|<>;&\n]*(?:["'][^\S\n]*)?|:\s[^;&\n]*)(?:;|&&|\n+)/g;
+  /(?:^|(?<=[;&\n]))[^\S\n]*(?:echo\s(?:[^\S\n]*["'])?([^"'`$|<>;&\n]*)(?:["'][^\S\n]*)?|:\s[^;&\n]*)(?:;|&&|\n+)/g;
 
 /** The parts of a command that limit its time or its output, as models vary them when the command fails. */
 const COMMAND_LIMIT = /2>&1|\|\s*(?:tail|head)\b[^|;&]*|\b(?:timeout|sleep)\s+[\d.]+[smh]?/g;
