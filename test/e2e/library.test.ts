@@ -254,7 +254,6 @@ test.runIf(isWholeRun)('a strict project compiles against every export', async (
 const PAGE = `
 import { readFileSync } from 'node:fs';
 import { createContext, runInContext } from 'node:vm';
-import { createTempFolder } from '../support/temp-folder.ts';
 const NODE_ALONE = ['process', 'Buffer', 'global', 'globalThis', 'setImmediate', 'clearImmediate'];
 const names = Object.getOwnPropertyNames(globalThis).filter((name) => !NODE_ALONE.includes(name) && /^[a-z]|^(URL|Re|He|Te|Ab|Fo|Bl|Ev|DOM)/.test(name));
 const page = createContext(Object.fromEntries(names.map((name) => [name, globalThis[name]])));

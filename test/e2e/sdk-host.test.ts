@@ -322,7 +322,8 @@ longTest('the system prompt is set by the host: none by default', async () => {
   await host.ask('go');
   await host.ask('go', { systemPrompt: 'You are a pirate.' });
   expect(JSON.stringify(host.server().requests()[1]?.body.system)).toContain('You are a pirate.');
-  expect(JSON.stringify(host.server().requests()[0]?.body.system ?? '')).not.toContain('ouro');
+  const system = JSON.stringify(host.server().requests()[0]?.body.system ?? '');
+  expect(system.replaceAll(host.root, '')).not.toContain('ouro');
 });
 
 longTest('a prompt shared by many users keeps folder-specific facts in the first message', async () => {

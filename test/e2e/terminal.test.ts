@@ -231,13 +231,14 @@ longTest('a draft survives kill -9, and SIGTERM restores the terminal', async ()
   expect(next.bytes()).toMatch(/\x1b\[\?25h/);
 });
 
-/** What of the drafts is on disk. */
+/** What of the drafts is on disk, under its final name. */
 async function draftOf({ project }: OpenOuro): Promise<string> {
   const projects = join(project.ouroHome, 'projects');
   const [slug = ''] = await readdir(projects).catch(() => []);
   const folder = join(projects, slug, 'drafts');
   const names = await readdir(folder).catch(() => []);
-  const texts = names.map((name) => readFile(join(folder, name), 'utf8').catch(() => ''));
+  const saved = names.filter((name) => name.endsWith('.json'));
+  const texts = saved.map((name) => readFile(join(folder, name), 'utf8').catch(() => ''));
   return (await Promise.all(texts)).join('\n');
 }
 
