@@ -26,8 +26,9 @@ export default defineConfig({
   test: {
     // The runtime reads TypeScript itself: nothing has to be transformed before it is imported.
     experimental: { viteModuleRunner: false, nodeLoader: false },
-    // Much of a test is waiting for a program it has started: four of them fill two processors.
-    maxWorkers: Math.min(6, Math.max(4, availableParallelism())),
+    // Tests wait for programs they have started, the slow ones most: three or four of them fill two processors. Each
+    // further worker loads all modules again.
+    maxWorkers: Math.min(6, Math.max(isWholeRun ? 4 : 3, availableParallelism())),
     include: process.platform === 'win32' ? PORTABLE : ALL,
     setupFiles: ['test/support/setup.ts'],
     pool: 'threads',
