@@ -7,8 +7,6 @@ import { createSessionRecordParser, type ParsedRecords, type RecordDamageCounts 
 
 /** Every line starts with its version and type, so the last boundary is found by a byte search. */
 const BOUNDARY = Buffer.from('\n{"v":1,"type":"compact-boundary"');
-const USER = Buffer.from('{"v":1,"type":"user"');
-const TOMBSTONE = Buffer.from('{"v":1,"type":"tombstone"');
 
 /** Enough of a line to hold its id. */
 const HEAD_BYTES = 200;
@@ -23,13 +21,18 @@ const CONVERSATION_TYPES: ReadonlySet<string> = new Set([
   'tombstone',
   'compact-boundary',
 ]);
-const CONVERSATION_STARTS = [...CONVERSATION_TYPES].map((type) => Buffer.from(`{"v":1,"type":"${type}"`));
+/** Enough of a line to hold the longest of these types. */
+const TYPE_BYTES = 40;
 
 /** Larger than any request can be: older parts of the conversation could not be sent anyway. */
 const MAX_BYTES = 50_000_000;
 /** Limits for the earlier prompts that are kept nevertheless. */
 const MAX_PROMPT_BYTES = 8_000;
 const MAX_PROMPTS_CHARS = 200_000;
+/** A message without its text, and a line with a long folder without the message. */
+const LEAST_MESSAGE_CHARS = 60;
+const MOST_HEAD_BYTES = 5_000;
+const MOST_BYTES_PER_CHAR = 3;
 
 /** Calls back with every record of a file in order, holding only one in memory. */
 export async function forEachSessionRecord(
@@ -90,16 +93,17 @@ async function readFromBoundary(
   const earlierBoundaries: string[] = [];
   await readLinesInRange(file, { from: 0, to: boundary }, (line) => {
     if (startsWith(line, BOUNDARY.subarray(1))) earlierBoundaries.push(line.toString('latin1', 0, HEAD_BYTES));
-    if (!CONVERSATION_STARTS.some((start) => startsWith(line, start))) readLine(line);
+    if (!CONVERSATION_TYPES.has(getRecordType(line))) readLine(line);
   });
   const smallCount = records.length;
-  const omittedBytes = await countBytesToOmit(file, { from: boundary, to: size }, mostBytes);
+  const { omittedBytes, promptsFrom } = await findTail(file, { from: boundary, to: size }, mostBytes);
   let offset = 0;
   let tailIndex: number | undefined;
   await readLinesInRange(file, { from: boundary, to: size }, (line) => {
     const isFirst = offset === 0;
     if (offset >= omittedBytes) tailIndex ??= records.length;
-    if (offset >= omittedBytes || (isFirst && boundary > 0) || isSmallRecord(line)) readLine(line);
+    if (offset >= omittedBytes || (isFirst && boundary > 0) || isSmallRecord(line, offset >= promptsFrom))
+      readLine(line);
     offset += line.length + 1;
   });
   for (const line of unsaved) reader.readLine(line);
@@ -113,14 +117,32 @@ async function readFromBoundary(
   return { read: { records: result, omittedBytes: omittedBytes, ...counts }, isTrusted };
 }
 
-/** Returns how many bytes to omit so that at most `mostBytes` remain; runs of NUL bytes are not counted. */
-async function countBytesToOmit(file: FileHandle, range: ByteRange, mostBytes: number): Promise<number> {
-  if (range.to - range.from <= mostBytes) return 0;
+/**
+ * Returns how many bytes to omit so that at most `mostBytes` remain, and where the prompts to keep from them begin. Runs of
+ * NUL bytes are not counted.
+ */
+async function findTail(
+  file: FileHandle,
+  range: ByteRange,
+  mostBytes: number,
+): Promise<{ readonly omittedBytes: number; readonly promptsFrom: number }> {
+  if (range.to - range.from <= mostBytes) return { omittedBytes: 0, promptsFrom: 0 };
+  const prompts: { readonly offset: number; readonly leastChars: number }[] = [];
   let bytes = 0;
   await readLinesInRange(file, range, (line) => {
+    if (line.length <= MAX_PROMPT_BYTES && getRecordType(line) === 'user') {
+      const textChars = (line.length - MOST_HEAD_BYTES) / MOST_BYTES_PER_CHAR;
+      prompts.push({ offset: bytes, leastChars: Math.max(LEAST_MESSAGE_CHARS, textChars) });
+    }
     bytes += line.length + 1;
   });
-  return Math.max(0, bytes - mostBytes);
+  const omittedBytes = Math.max(0, bytes - mostBytes);
+  let chars = 0;
+  const oldest = prompts.findLast(({ offset, leastChars }) => {
+    if (offset < omittedBytes) chars += leastChars;
+    return chars > MAX_PROMPTS_CHARS;
+  });
+  return { omittedBytes, promptsFrom: oldest?.offset ?? 0 };
 }
 
 /** Drops the conversation records before the last rewind whose target was omitted. */
@@ -135,9 +157,10 @@ export function dropBeforeLostRewind(records: readonly SessionRecord[]): readonl
 }
 
 /** Accepts settings and other small records, typed prompts, and tombstones, which withdraw messages. */
-function isSmallRecord(line: Buffer): boolean {
-  if (startsWith(line, USER)) return line.length <= MAX_PROMPT_BYTES && !line.includes('"results":[');
-  return startsWith(line, TOMBSTONE) || !CONVERSATION_STARTS.some((start) => startsWith(line, start));
+function isSmallRecord(line: Buffer, isPromptKept: boolean): boolean {
+  const type = getRecordType(line);
+  if (type === 'user') return isPromptKept && line.length <= MAX_PROMPT_BYTES && !line.includes('"results":[');
+  return type === 'tombstone' || !CONVERSATION_TYPES.has(type);
 }
 
 /** Returns the newest prompts before the tail, a note about the omitted part, and the tail. */
@@ -173,6 +196,11 @@ function startAtPrompt(records: readonly SessionRecord[], bytes: number): readon
     message: { role: 'user', id: `left-out-${bytes}`, origin: 'resume', blocks: [{ type: 'text', text }] },
   };
   return [note, ...records.filter((record, index) => index >= firstKept || !CONVERSATION_TYPES.has(record.type))];
+}
+
+/** Returns the type of a line, whose version and type come first; empty for any other line. */
+function getRecordType(line: Buffer): string {
+  return /^\{"v":1,"type":"([\w-]+)"/.exec(line.toString('latin1', 0, TYPE_BYTES))?.[1] ?? '';
 }
 
 function startsWith(line: Buffer, start: Buffer): boolean {

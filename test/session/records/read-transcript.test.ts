@@ -91,6 +91,26 @@ test('of a conversation that is too long its end is read from a prompt on, plus 
   expect(rebuildSession(records).dangling).toEqual([]);
 });
 
+test.each([
+  ['short', () => 'go on'],
+  ['long', () => 'x'.repeat(7_000)],
+  ['of three bytes a character', () => '字'.repeat(1_500)],
+  ['mixed', (index: number) => 'y'.repeat((index * 37) % 5_000)],
+])('of many earlier prompts, %s, the newest 200,000 characters are kept', async (_, textOf) => {
+  const prompts = Array.from({ length: 4_000 }, (_, index) => prompt(`p${index}`, textOf(index)));
+  const { records } = await readRecentSessionRecords(await fileOf([...prompts, ...turn('last')]), 'all', {
+    mostBytes: 2_000,
+  });
+  let chars = 0;
+  const newest = prompts.map((text) => JSON.parse(text).message).toReversed();
+  const kept = newest.filter(({ id }) => records.some((record) => record.type === 'user' && record.message.id === id));
+  for (const message of kept) chars += JSON.stringify(message).length;
+  expect(kept).toEqual(newest.slice(newest.indexOf(kept[0]), newest.indexOf(kept[0]) + kept.length));
+  expect(newest.indexOf(kept[0])).toBeLessThan(20);
+  expect(chars).toBeGreaterThan(192_000);
+  expect(chars).toBeLessThanOrEqual(202_000);
+});
+
 test('if one prompt led to all of that, it starts with a reply', async () => {
   const lines = [prompt('p1'), ...turn('t1', 9_000), ...turn('t2'), ...turn('t3')];
   const { records, omittedBytes } = await readRecentSessionRecords(await fileOf(lines), 'from-boundary', {
