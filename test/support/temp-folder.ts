@@ -1,5 +1,5 @@
 import { mkdtempSync, realpathSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { chmod, lstat, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -13,13 +13,28 @@ export function createTempFolder(parent = tmpdir()): string {
   return folder;
 }
 
-/** Removes a temporary folder before the end of the test file. */
+/** Removes a temporary folder before the end of the test file, also what an ordinary user has no permission for yet. */
 export async function removeTempFolder(folder: string): Promise<void> {
-  await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  const remove = () => rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  await remove().catch(async () => {
+    await addPermissions(folder);
+    await remove();
+  });
 }
 
 /** Removes the folders of the test file, also those that a late write has created again. */
 export async function removeTempFolders(): Promise<void> {
-  for (const folder of folders) await removeTempFolder(folder);
+  const removed = [...folders];
+  // Cleared first: the next test file of this thread does not fail for what this one leaves.
   folders.clear();
+  const problems: string[] = [];
+  for (const folder of removed) await removeTempFolder(folder).catch((error) => problems.push(String(error)));
+  if (problems.length > 0) throw new Error(`Temporary folders remain:\n${problems.join('\n')}`);
+}
+
+async function addPermissions(path: string): Promise<void> {
+  const entry = await lstat(path).catch(() => undefined);
+  if (entry === undefined || !entry.isDirectory()) return;
+  await chmod(path, 0o700);
+  await Promise.all((await readdir(path)).map((name) => addPermissions(join(path, name))));
 }
