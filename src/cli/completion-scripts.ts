@@ -34,9 +34,9 @@ complete -o default -F _ouro ouro
 }
 
 function formatBashReply(value: ValueCompletion): string {
-  if (value === 'none' || value === 'text') return '';
-  const source = value === 'file' ? '-f' : value === 'folder' ? '-d' : `-W "${value.join(' ')}"`;
-  return `COMPREPLY=($(compgen ${source} -- "$cur")); `;
+  // Bash itself completes files if nothing is offered: it quotes blanks. The bash of macOS has no `compopt`.
+  if (value === 'folder') return 'compopt -o dirnames 2>/dev/null; ';
+  return typeof value === 'string' ? '' : `COMPREPLY=($(compgen -W "${value.join(' ')}" -- "$cur")); `;
 }
 
 /** Returns the zsh completion script, to be saved as `_ouro` in a folder of `$fpath`. */

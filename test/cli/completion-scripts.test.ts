@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
@@ -12,13 +12,15 @@ import {
   renderZshCompletion,
 } from '../../src/cli/completion-scripts.ts';
 import { createTempFolder } from '../support/temp-folder.ts';
+import { openTerminal } from '../support/terminal/virtual-terminal.ts';
 
-const file = join(createTempFolder(), 'ouro.bash');
+const folder = createTempFolder();
+const file = join(folder, 'ouro.bash');
 writeFileSync(file, renderBashCompletion());
 
 /** What a real bash would offer for a line. */
 async function offered(...words: readonly string[]): Promise<readonly string[]> {
-  const line = `source ${file}; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _ouro; printf '%s\\n' "\${COMPREPLY[@]}"`;
+  const line = `source '${file}'; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _ouro; printf '%s\\n' "\${COMPREPLY[@]}"`;
   const { stdout } = await promisify(execFile)('/bin/bash', ['-c', line, 'bash', ...words]);
   return stdout.split('\n').filter((word) => word !== '');
 }
@@ -39,6 +41,21 @@ test.each([
   [['ouro', 'fix', 'doc'], []],
 ])('bash offers for %j', async (words, expected) => {
   expect(await offered(...words)).toEqual(expected);
+});
+
+test.each([
+  ['files', '--debug-file my', /<--debug-file><my notes.txt>/],
+  ['folders', '--add-dir her', /<--add-dir><her project\/>/],
+  ['files of a folder', '--debug-file "in him/b', /<--debug-file><in him\/by hand>/],
+])('a real bash completes %s with blanks in their names to one word', async (_, typed, completed) => {
+  for (const name of ['her project', 'in him']) mkdirSync(join(folder, name), { recursive: true });
+  for (const name of ['my notes.txt', 'in him/by hand']) writeFileSync(join(folder, name), '');
+  const env = { PATH: '/usr/bin:/bin', TERM: 'xterm', HOME: folder, PS1: 'ready> ' };
+  await using terminal = openTerminal(['/bin/bash', '--noprofile', '--norc', '-i'], { cwd: folder, env });
+  await terminal.waitForText(/ready>/);
+  terminal.type(`source ouro.bash; ouro() { printf '<%s>' "$@"; }\r`);
+  terminal.type(`ouro ${typed}\t\r`);
+  await terminal.waitForText(completed);
 });
 
 const names = listCompletionFlags()
