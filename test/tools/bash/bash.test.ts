@@ -167,7 +167,7 @@ test.each(
   // A second lasts a millisecond.
   bench = workbench(() => performance.now() * 1000);
   const fifo = join(root, 'fifo');
-  const { content, isError } = await bench.bash(`mkfifo ${fifo}; ${print}; exec 4<>${fifo}; read -r -u 4 x`);
+  const { content, isError } = await bench.bash(`mkfifo '${fifo}'; ${print}; exec 4<>'${fifo}'; read -r -u 4 x`);
   expect(content).toContain(`It printed "${prompt}" and nothing since`);
   expect(content).toContain('in the background as shell_1');
   expect(isError).toBe(true);
@@ -177,14 +177,14 @@ test.each(
 longTest('a stopped command that ignores SIGTERM is killed at once on request; others continue', async () => {
   const controller = new AbortController();
   const fifo = join(root, 'go');
-  const other = bench.bash(`mkfifo ${fifo}; cat ${fifo}`);
+  const other = bench.bash(`mkfifo '${fifo}'; cat '${fifo}'`);
   const running = bench.bash("trap '' TERM; echo up; while :; do sleep 60; done", {}, controller.signal);
   await untilOutput('up');
   controller.abort();
   await running;
   bench.shells.killStopping();
   await expect.poll(() => bench.ledger.size, { interval: 5 }).toBe(1);
-  await bench.bash(`until [ -p ${fifo} ]; do :; done; echo survived > ${fifo}`);
+  await bench.bash(`until [ -p '${fifo}' ]; do :; done; echo survived > '${fifo}'`);
   expect((await other).content).toBe('survived');
 });
 
@@ -226,10 +226,10 @@ longTest('processes of another call with the same provider id are not touched', 
   const stopped = bench.bash('echo up; sleep 300', {}, controller.signal, 'toolu_1');
   await untilOutput('up');
   const fifo = join(root, 'go');
-  const other = bench.bash(`mkfifo ${fifo}; cat ${fifo}`, {}, undefined, 'toolu_1');
+  const other = bench.bash(`mkfifo '${fifo}'; cat '${fifo}'`, {}, undefined, 'toolu_1');
   controller.abort();
   expect((await stopped).content).toContain('stopped by the user');
-  await bench.bash(`until [ -p ${fifo} ]; do :; done; echo survived > ${fifo}`);
+  await bench.bash(`until [ -p '${fifo}' ]; do :; done; echo survived > '${fifo}'`);
   expect((await other).content).toBe('survived');
 });
 
@@ -237,7 +237,7 @@ longTest('a child with a cleared environment and its own group ends with its par
   const controller = new AbortController();
   const pidFile = join(root, 'pid');
   const running = bench.bash(
-    `env -i setsid bash -c 'echo $$ > ${pidFile}; echo up >&2; sleep 300' & sleep 300`,
+    `env -i setsid bash -c 'echo $$ > "${pidFile}"; echo up >&2; sleep 300' & sleep 300`,
     {},
     controller.signal,
   );
@@ -296,7 +296,7 @@ test('a large output is stored whole in a file, and the model gets head, tail an
   expect(text.length).toBeLessThan(30_000);
   expect(text).toMatch(/^1\n2\n/);
   expect(text).toMatch(/200000$/);
-  const path = /in (\S+\.txt)/.exec(text)?.[1] ?? '';
+  const path = /in (\/.+\.txt)/.exec(text)?.[1] ?? '';
   expect((await readFile(path, 'utf8')).split('\n')).toHaveLength(200_001);
   expect((await stat(path)).mode & 0o777).toBe(0o600);
 });
