@@ -1,5 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createTempFolder, removeTempFolder, removeTempFolders } from '../support/temp-folder.ts';
@@ -25,7 +24,9 @@ test('folders without permissions are removed, one by one and at the end of a fi
 test.skipIf(process.getuid?.() === 0)(
   'a folder that cannot be removed fails one test file, and others go',
   async () => {
-    const parent = mkdtempSync(join(tmpdir(), 'ouro-test-'));
+    const parent = createTempFolder();
+    await removeTempFolders();
+    mkdirSync(parent);
     const stuck = createTempFolder(parent);
     const other = createTempFolder();
     chmodSync(parent, 0o500);
