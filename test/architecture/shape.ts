@@ -27,17 +27,19 @@ const APP_FOLDERS = ['trust', 'settings', 'permissions', 'mcp', 'replay', 'sessi
 
 export type Edges = ReadonlyMap<string, readonly string[]>;
 
-/** Returns violations of the limits for folders, files and functions, and of the order of the folders of app/. */
-export function shapeViolations(sources: Sources, edges: Edges, capabilities: readonly string[]): readonly string[] {
-  const paths = Object.keys(sources);
-  return [
-    ...folderSizes(paths),
-    ...folderCycles(paths, edges),
-    ...smallFiles(sources, edges),
-    ...paths.flatMap((path) => longFunctions(path, sources[path] ?? '')),
-    ...paths.filter((path) => path.startsWith('app/')).flatMap((path) => appViolations(path, edges, capabilities)),
-  ];
-}
+/** The rules for folders, functions and the order of the folders of app/. */
+export const SHAPE_RULES: Readonly<
+  Record<string, (sources: Sources, edges: Edges, capabilities: readonly string[]) => readonly string[]>
+> = {
+  'no folder has too many files or only one': (sources) => folderSizes(Object.keys(sources)),
+  'no folders form a cycle': (sources, edges) => folderCycles(Object.keys(sources), edges),
+  'a small file with one reader in its folder belongs to the reader': smallFiles,
+  'no function is too long': (sources) => Object.entries(sources).flatMap(([path, text]) => longFunctions(path, text)),
+  'a file of app/ joins two capabilities, and its folders are ordered': (sources, edges, capabilities) =>
+    Object.keys(sources)
+      .filter((path) => path.startsWith('app/'))
+      .flatMap((path) => appViolations(path, edges, capabilities)),
+};
 
 function folderSizes(paths: readonly string[]): readonly string[] {
   const folders = new Set(paths.flatMap((path) => ancestors(path)));

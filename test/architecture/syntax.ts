@@ -19,7 +19,8 @@ export function isNode(value: unknown): value is Node {
 export function treeOf(path: string, text: string): unknown {
   const known = trees.get(text);
   if (known !== undefined) return known;
-  const tree = parseSync(basename(path), text).program;
+  const { program: tree, errors } = parseSync(basename(path), text);
+  if (errors.length > 0) throw new Error(`${path}: ${errors.map(({ message }) => message).join(' ')}`);
   trees.set(text, tree);
   return tree;
 }

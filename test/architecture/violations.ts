@@ -1,6 +1,6 @@
 import { basename, dirname, join, normalize } from 'node:path/posix';
 import { knowledgeViolations } from './knowledge.ts';
-import { type Edges, shapeViolations } from './shape.ts';
+import { type Edges, SHAPE_RULES } from './shape.ts';
 import { type Import, importsOf } from './syntax.ts';
 import { terminalOutputViolations } from './terminal-output.ts';
 import { wordingViolations } from './wording.ts';
@@ -56,23 +56,62 @@ const ENVIRONMENT_READERS = ['app/environment.ts', 'sdk/runtime.ts'];
 /** Layers that also run in a browser, so they must not import Node modules. */
 const BROWSER_LAYERS = ['contracts', 'engine', 'agent', 'context'];
 
-/** Returns one sentence for each violation of the rules in the sources. */
+/** Returns one sentence for each violation of a rule in the sources. */
+type Rule = (sources: Sources) => readonly string[];
+
+/** Returns what is wrong with a file, if anything is. The code is the text without comments. */
+type TextRule = (text: string, code: string, path: string) => string | false;
+
+const TEXT_RULES: Readonly<Record<string, TextRule>> = {
+  'no file is too long': (text) => {
+    const lines = text.trimEnd().split('\n').length;
+    return lines > LINE_LIMIT && `has ${lines} lines, more than ${LINE_LIMIT}`;
+  },
+  'exports are named': (_, code) => /^\s*export\s+default\b|\bas\s+default\b/m.test(code) && 'has a default export',
+  'one file reads the environment': (_, code, path) =>
+    !ENVIRONMENT_READERS.includes(path) &&
+    readsEnvironment(code) &&
+    `reads the environment, which only ${ENVIRONMENT_READERS[0]} may`,
+  'no check is suppressed': (text) =>
+    /@ts-(ignore|expect-error|nocheck)|biome-ignore/.test(text) && 'suppresses a check',
+  'a TODO has an issue number': (text) => /\bTODO\b(?! ?\(?#\d+)/.test(text) && 'has a TODO without an issue number',
+  'no schema is unwrapped': (_, code) =>
+    /\.unwrap\(\)\./.test(code) && 'unwraps a schema, which creates a lazy one again; read _zod.innerType',
+  'modules have no mutable state': (_, code) =>
+    (/^(?:let|var)\s/m.test(code) || /^export\s+(?:let|var)\s/m.test(code)) && 'has mutable module state',
+};
+
+/** The rules of the source tree, by the fact that each of them keeps. */
+export const RULES: Readonly<Record<string, Rule>> = {
+  'a layer imports only the layers below it': (sources) =>
+    Object.entries(sources).flatMap(([path, text]) => importViolations(path, text, sources)),
+  ...mapValues(
+    TEXT_RULES,
+    (problemOf) => (sources) =>
+      Object.entries(sources).flatMap(([path, text]) => {
+        const problem = problemOf(text, withoutComments(text), path);
+        return problem === false ? [] : [`${path}: ${problem}`];
+      }),
+  ),
+  'files are named by kind': (sources) => Object.keys(sources).flatMap(nameViolations),
+  'no imports form a cycle': (sources) => cycles(sources, edgesOf(sources)),
+  'the entry loads only what every start needs': entryViolations,
+  'text for the terminal is sanitized': terminalOutputViolations,
+  'programs and tools are named only where they are declared': knowledgeViolations,
+  'names and comments keep to the vocabulary': wordingViolations,
+  ...mapValues(
+    SHAPE_RULES,
+    (violationsOf) => (sources) => violationsOf(sources, edgesOf(sources), [...CAPABILITIES, 'engine', 'agent']),
+  ),
+};
+
+function mapValues<T>(record: Readonly<Record<string, T>>, toRule: (value: T) => Rule): Readonly<Record<string, Rule>> {
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, toRule(value)]));
+}
+
+/** Returns one sentence for each violation of any rule. */
 export function violations(sources: Sources): readonly string[] {
-  const found = Object.entries(sources).flatMap(([path, text]) => [
-    ...importViolations(path, text, sources),
-    ...textViolations(path, text),
-    ...nameViolations(path),
-  ]);
-  const edges = edgesOf(sources);
-  return [
-    ...found,
-    ...cycles(sources, edges),
-    ...entryViolations(sources),
-    ...terminalOutputViolations(sources),
-    ...knowledgeViolations(sources),
-    ...wordingViolations(sources),
-    ...shapeViolations(sources, edges, [...CAPABILITIES, 'engine', 'agent']),
-  ];
+  return Object.values(RULES).flatMap((violationsOf) => violationsOf(sources));
 }
 
 function importViolations(path: string, text: string, sources: Sources): readonly string[] {
@@ -90,24 +129,6 @@ function importViolations(path: string, text: string, sources: Sources): readonl
     if (other === layer || allowed.includes(other)) return [];
     return [`${path}: ${layer} may not import ${other} (${kind} import of ${imported})`];
   });
-}
-
-function textViolations(path: string, text: string): readonly string[] {
-  const code = withoutComments(text);
-  const lines = text.trimEnd().split('\n').length;
-  const rules: readonly (readonly [boolean, string])[] = [
-    [lines > LINE_LIMIT, `has ${lines} lines, more than ${LINE_LIMIT}`],
-    [/^\s*export\s+default\b|\bas\s+default\b/m.test(code), 'has a default export'],
-    [
-      !ENVIRONMENT_READERS.includes(path) && readsEnvironment(code),
-      `reads the environment, which only ${ENVIRONMENT_READERS[0]} may`,
-    ],
-    [/@ts-(ignore|expect-error|nocheck)|biome-ignore/.test(text), 'suppresses a check'],
-    [/\bTODO\b(?! ?\(?#\d+)/.test(text), 'has a TODO without an issue number'],
-    [/\.unwrap\(\)\./.test(code), 'unwraps a schema, which creates a lazy one again; read _zod.innerType'],
-    [/^(?:let|var)\s/m.test(code) || /^export\s+(?:let|var)\s/m.test(code), 'has mutable module state'],
-  ];
-  return rules.filter(([broken]) => broken).map(([, problem]) => `${path}: ${problem}`);
 }
 
 function withoutComments(text: string): string {
