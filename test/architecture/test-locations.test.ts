@@ -15,7 +15,7 @@ const SUITES: Readonly<Record<string, string>> = {
 };
 
 /** Suites that belong to no single source folder. */
-const CROSS_CUTTING = ['architecture', 'bootstrap', 'e2e', 'model/behaviour', 'support-tests'];
+const CROSS_CUTTING = ['architecture', 'bootstrap', 'e2e', 'golden', 'model/behaviour', 'support-tests'];
 
 test('a source file with logic has a test at its path, in its folder, or in the suite that covers the folder', () => {
   const uncovered = list('src').filter((path) => {
