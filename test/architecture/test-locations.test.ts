@@ -55,6 +55,13 @@ test('tests create temporary folders with `createTempFolder`, which removes them
   expect(own.toSorted()).toEqual(helpers.toSorted());
 });
 
+test('paths of files do not come from the `pathname` of a URL, which escapes blanks and umlauts', () => {
+  const files = [...list('src'), ...list('test')];
+  expect(files.filter((path) => /import\.meta\.url\)\.pathname/.test(readFileSync(join(root, path), 'utf8')))).toEqual(
+    [],
+  );
+});
+
 function list(folder: string): readonly string[] {
   return readFolder(folder, 'all')
     .map((path) => `${folder}/${path.replaceAll('\\', '/')}`)

@@ -14,7 +14,7 @@ import { createTempProject, type TempProject } from '../support/temp-project.ts'
 import { openTerminal } from '../support/terminal/virtual-terminal.ts';
 
 /** What the pages on scripts and hosts tell people to type is typed here. */
-const ROOT = new URL('../../', import.meta.url).pathname;
+const ROOT = join(import.meta.dirname, '../..');
 
 /** Not every machine has one; of what the pages ask it for, the id is the only thing that matters later. */
 const JQ = `#!/bin/sh\nexec sed -E 's/.*"session_id":"([^"]*)".*/\\1/'\n`;

@@ -1,11 +1,12 @@
 import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { expect } from 'vitest';
 import { longTest } from '../support/long-test.ts';
 import { createTempProject } from '../support/temp-project.ts';
 
 const SUITE = createRequire(import.meta.url).resolve('@modelcontextprotocol/conformance/dist/index.js');
-const CLIENT = new URL('../support/conformance-client.ts', import.meta.url).pathname;
+const CLIENT = fileURLToPath(new URL('../support/conformance-client.ts', import.meta.url));
 
 /** Scenarios of the official suite for clients, the telling ones first. */
 const SCENARIOS = [
@@ -50,7 +51,7 @@ longTest('every scenario of the client conformance suite is run', async () => {
 
 longTest.each(SCENARIOS)('the client passes %s', async (scenario) => {
   await using project = await createTempProject();
-  const command = `${process.execPath} ${CLIENT}`;
+  const command = `"${process.execPath}" "${CLIENT}"`;
   const { exitCode, all } = await run(['client', '--command', command, '--scenario', scenario], project.dir);
   expect(exitCode, all).toBe(0);
 });

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { calls, says, status, text, toolUse } from '../support/api/reply.ts';
@@ -11,7 +12,7 @@ import { startOuro } from '../support/run-ouro.ts';
 import { someOf } from '../support/runs.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
-const OURO = new URL('../../bin/ouro', import.meta.url).pathname;
+const OURO = join(import.meta.dirname, '../../bin/ouro');
 
 let project: TempProject;
 let server: ApiServer;

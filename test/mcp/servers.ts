@@ -12,7 +12,7 @@ import { createMcpHub } from '../../src/mcp/hub.ts';
 /** The small server of our own, where a real one is not the subject. */
 export const STUB = {
   command: process.execPath,
-  args: [new URL('../support/mcp-stub.mjs', import.meta.url).pathname],
+  args: [join(import.meta.dirname, '../support/mcp-stub.mjs')],
 };
 
 /** A real server on pipes, on the runtime we have: it starts in half the time node takes. */

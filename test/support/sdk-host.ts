@@ -41,7 +41,7 @@ export async function createSdkHost(): Promise<SdkHost> {
   }
 
   const processOptions = (more: Options = {}): Options => ({
-    pathToClaudeCodeExecutable: new URL('../../bin/ouro', import.meta.url).pathname,
+    pathToClaudeCodeExecutable: join(import.meta.dirname, '../../bin/ouro'),
     cwd: root,
     env: {
       ...SHARED_CACHE,
