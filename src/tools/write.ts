@@ -74,13 +74,13 @@ export function createWriteTool(deps: FileChangeDeps): Tool {
       const previous = current === undefined ? undefined : decodeText(current.bytes);
       const next = encodeContent(content, previous);
       signal.throwIfAborted();
-      await writeAndRecordFile(file, next.bytes, deps);
+      const method = await writeAndRecordFile(file, next.bytes, deps);
       const original = current === undefined ? undefined : (previous?.text ?? '');
       const change = await diffFile(file, original, next.text);
       const lines = formatCount(splitLines(content).length, 'line');
       const syntax = await describeNewSyntaxError(file, original, next.text);
       return {
-        content: `${current === undefined ? 'Created' : 'Replaced'} ${file} (${lines}).${next.note}${syntax}`,
+        content: `${current === undefined ? 'Created' : 'Replaced'} ${file} (${lines}).${method}${next.note}${syntax}`,
         display: change.display,
         structured: {
           type: current === undefined ? 'create' : 'update',

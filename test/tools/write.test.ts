@@ -1,5 +1,7 @@
 import * as fs from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Tool } from '../../src/contracts/tool.ts';
+import { createEditTool } from '../../src/tools/edit/edit.ts';
 import { createReadTool } from '../../src/tools/read/read.ts';
 import { createWriteTool } from '../../src/tools/write.ts';
 import { callTool, createWorkbench, textOf } from './file-workbench.ts';
@@ -60,6 +62,28 @@ test.each([
   const tool = createWriteTool({ ...bench, fs: { ...fs, open: broken } });
   await expect(callTool(tool, { file_path: 'e', content: 'new' }, bench)).rejects.toThrow(words);
   expect(await fs.readFile(bench.at('e'), 'utf8')).toBe('old');
+});
+
+test('a result says if the file was overwritten, not replaced by a new one', async () => {
+  await fs.writeFile(bench.at('mounted'), 'old');
+  await read('mounted');
+  const busy = async () => {
+    throw Object.assign(new Error('injected'), { code: 'EBUSY' });
+  };
+  const change = (tool: Tool, fields: object) => callTool(tool, { file_path: 'mounted', ...fields }, bench);
+  const deps = { ...bench, fs: { ...fs, rename: busy } };
+  const results = [
+    await change(createWriteTool(deps), { content: 'new' }),
+    await change(createEditTool(deps), { old_string: 'new', new_string: 'newer' }),
+  ];
+  const note = 'It was overwritten in place: its folder or owner allows no new file there.';
+  expect(results.map(textOf)).toEqual([
+    `Replaced ${bench.at('mounted')} (1 line). ${note}`,
+    `Replaced 1 occurrence in ${bench.at('mounted')} (line 1). ${note}`,
+  ]);
+  await fs.link(bench.at('mounted'), bench.at('other-name'));
+  expect(textOf(await change(createWriteTool(bench), { content: 'newest' }))).toContain('its other names have the new');
+  expect(await fs.readFile(bench.at('other-name'), 'utf8')).toBe('newest');
 });
 
 test('a folder and a FIFO are not written, and a file in the path is reported', async () => {

@@ -51,12 +51,22 @@ const MAX_LINKS = 40;
 /** The dependencies of a write: the file system, and the folder of the write journal. */
 export type AtomicWriteDeps = { readonly fs?: AtomicWriteFs | undefined; readonly unfinished?: string | undefined };
 
+/** The path that was written, behind symlinks, and whether another file took its place or its bytes were overwritten. */
+export type AtomicWriteResult = {
+  readonly path: string;
+  readonly method: 'replaced' | 'overwritten-to-keep-hard-links' | 'overwritten-as-not-replaceable';
+};
+
 /**
  * Replaces the content of a file atomically: after a failure the old content is intact and no temporary file is left.
  * Preserves mode, owner and extended attributes; through a symlink its target is written. A file that cannot be
- * replaced, or that has hard links, is written in place. Returns the path that was written.
+ * replaced, or that has hard links, is written in place.
  */
-export async function writeAtomically(file: string, bytes: Uint8Array, parts: AtomicWriteDeps = {}): Promise<string> {
+export async function writeAtomically(
+  file: string,
+  bytes: Uint8Array,
+  parts: AtomicWriteDeps = {},
+): Promise<AtomicWriteResult> {
   const { fs = nodeFs, unfinished } = parts;
   const target = await resolveTarget(file, fs);
   const before = await ignoreMissingFile(fs.lstat(target));
@@ -67,16 +77,17 @@ export async function writeAtomically(file: string, bytes: Uint8Array, parts: At
   };
   if (before !== undefined && before.nlink > 1) {
     await overwrite();
-    return target;
+    return { path: target, method: 'overwritten-to-keep-hard-links' };
   }
   try {
     await replace(target, bytes, before, { fs, unfinished });
+    return { path: target, method: 'replaced' };
   } catch (thrown) {
     if (before === undefined || !needsOverwrite(thrown)) throw thrown;
     await checkTarget(target, before, fs);
     await overwrite();
+    return { path: target, method: 'overwritten-as-not-replaceable' };
   }
-  return target;
 }
 
 /** Errors of a file that cannot be replaced: a read-only folder, a mount point, or a file of another user. */

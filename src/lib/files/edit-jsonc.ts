@@ -43,7 +43,7 @@ export async function editJsonc(
     if (text === original) return;
     if ((await ignoreMissingFile(lstat(target))) === undefined) await writePrivateFile(file, text);
     // Permissions and environment variables of the user are private.
-    else await chmod(await writeAtomically(file, Buffer.from(bom + text)), 0o600);
+    else await chmod((await writeAtomically(file, Buffer.from(bom + text))).path, 0o600);
   });
 }
 

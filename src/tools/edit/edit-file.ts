@@ -23,12 +23,12 @@ export async function editFile(
 ): Promise<ToolOutcome> {
   const plan = await planEdits(file, edits, deps, signal);
   signal.throwIfAborted();
-  await writeAndRecordFile(file, plan.bytes, deps, plan.knowledge);
+  const method = await writeAndRecordFile(file, plan.bytes, deps, plan.knowledge);
   const before = plan.before?.text;
   const change = await diffFile(file, before, plan.text);
   const summary = before === undefined ? `Created ${file}.` : describeEdits(file, plan);
   return {
-    content: `${summary}${await describeNewSyntaxError(file, before, plan.text)}`,
+    content: `${summary}${method}${await describeNewSyntaxError(file, before, plan.text)}`,
     display: change.display,
     structured: {
       ...extraFields,

@@ -44,17 +44,19 @@ export async function applyFileLineEdits(
     plans.map(({ file }) => file),
     deps,
   );
+  const methods: string[] = [];
   try {
-    for (const { file, bytes, knowledge } of plans) await writeAndRecordFile(file, bytes, deps, knowledge);
+    for (const { file, bytes, knowledge } of plans)
+      methods.push(await writeAndRecordFile(file, bytes, deps, knowledge));
   } catch (thrown) {
     await guard.recordStep();
     const left = await guard.restore();
     if (!(thrown instanceof ToolFailure) || left.length > 0) throw thrown;
     throw new ToolFailure(`No file is changed. ${thrown.message}`, { cause: thrown });
   }
-  const lines = changes.map(({ file_path, edits }) => {
+  const lines = changes.map(({ file_path, edits }, at) => {
     const numbers = edits.map(({ line }) => line).join(', ');
-    return `${file_path} (${edits.length === 1 ? 'line' : 'lines'} ${numbers})`;
+    return `${file_path} (${edits.length === 1 ? 'line' : 'lines'} ${numbers})${methods[at] ?? ''}`;
   });
   const display = await createDisplay(
     plans.map(({ file, before, text }) => ({ file, before: before.text, after: text })),

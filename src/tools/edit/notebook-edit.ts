@@ -61,10 +61,10 @@ export function createNotebookEditTool(deps: FileChangeDeps): Tool {
       const file = resolveToolPath(cellInput.notebook_path, { cwd, home: deps.home });
       const { edit, before, text, bytes } = await planCellEdit(file, cellInput, deps, signal);
       signal.throwIfAborted();
-      await writeAndRecordFile(file, bytes, deps);
+      const method = await writeAndRecordFile(file, bytes, deps);
       const change = await diffFile(file, before.text, text);
       return {
-        content: describeEdit(edit, file),
+        content: `${describeEdit(edit, file)}${method}`,
         display: change.display,
         structured: {
           notebook_path: file,

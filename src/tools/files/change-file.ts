@@ -3,7 +3,12 @@ import path from 'node:path';
 import type { HostFiles } from '../../contracts/frontend/host-capabilities.ts';
 import { type StepGuard, ToolFailure } from '../../contracts/tool.ts';
 import { getErrnoCode, getErrorMessage, ignoreMissingFile } from '../../lib/errors.ts';
-import { type AtomicWriteFs, WriteRefused, writeAtomically } from '../../lib/files/atomic-write.ts';
+import {
+  type AtomicWriteFs,
+  type AtomicWriteResult,
+  WriteRefused,
+  writeAtomically,
+} from '../../lib/files/atomic-write.ts';
 import { readFileWithEditor, writeThroughEditor } from './editor-files.ts';
 import type { FileReadState, FileVersion } from './file-read-state.ts';
 import { type FileBytes, hashBytes } from './read-bytes.ts';
@@ -68,13 +73,22 @@ export async function isExistingPath(file: string): Promise<boolean> {
 
 const REREAD_TIMEOUT_MS = 10_000;
 
-/** Writes a file atomically; records the version unless the model does not know the rest of the file. */
+const NOTE_BY_METHOD: Readonly<Record<AtomicWriteResult['method'], string>> = {
+  replaced: '',
+  'overwritten-to-keep-hard-links': ' It has hard links; its other names have the new content, too.',
+  'overwritten-as-not-replaceable': ' It was overwritten in place: its folder or owner allows no new file there.',
+};
+
+/**
+ * Writes a file atomically; records the version unless the model does not know the rest of the file. Returns a sentence
+ * for the result if the file was not replaced by a new one, otherwise an empty text.
+ */
 export async function writeAndRecordFile(
   file: string,
   bytes: Uint8Array,
   deps: FileChangeDeps,
   knowledge: FileSeenStatus = 'seen',
-): Promise<void> {
+): Promise<string> {
   const recordChange = (version: FileVersion) => {
     if (knowledge === 'seen') deps.readState.recordChange(version);
   };
@@ -84,11 +98,12 @@ export async function writeAndRecordFile(
     if (await writeThroughEditor(file, bytes, deps.editor)) {
       // The editor may format a file when it saves it.
       recordChange(await readFileWithEditor(file, deps.editor, AbortSignal.timeout(REREAD_TIMEOUT_MS)));
-      return;
+      return '';
     }
-    const realPath = await writeAtomically(file, bytes, deps);
+    const { path: realPath, method } = await writeAtomically(file, bytes, deps);
     const { mtimeMs } = await stat(realPath);
     recordChange({ realPath, mtimeMs, size: bytes.length, hash: hashBytes(bytes), bytes });
+    return NOTE_BY_METHOD[method];
   } catch (thrown) {
     throw toWriteFailure(file, thrown);
   }

@@ -56,7 +56,7 @@ describe('writeAtomically', () => {
     const file = path.join(await place(), 'a.sh');
     await writeAtomically(file, bytes('one'));
     await fs.chmod(file, 0o751);
-    expect(await writeAtomically(file, bytes('two'))).toBe(file);
+    expect(await writeAtomically(file, bytes('two'))).toEqual({ path: file, method: 'replaced' });
     expect(await fs.readFile(file, 'utf8')).toBe('two');
     expect((await fs.stat(file)).mode & 0o7777).toBe(0o751);
     expect(await fs.readdir(path.dirname(file))).toEqual(['a.sh']);
@@ -143,7 +143,8 @@ describe('writeAtomically', () => {
     const dir = await place();
     await fs.writeFile(path.join(dir, 'a'), 'a longer content');
     await fs.link(path.join(dir, 'a'), path.join(dir, 'b'));
-    await writeAtomically(path.join(dir, 'b'), bytes('new'), { unfinished: path.join(dir, 'notes') });
+    const written = await writeAtomically(path.join(dir, 'b'), bytes('new'), { unfinished: path.join(dir, 'notes') });
+    expect(written).toEqual({ path: path.join(dir, 'b'), method: 'overwritten-to-keep-hard-links' });
     expect(await fs.readFile(path.join(dir, 'a'), 'utf8')).toBe('new');
     expect((await fs.stat(path.join(dir, 'a'))).nlink).toBe(2);
     expect(await fs.readdir(path.join(dir, 'notes'))).toEqual([]);
@@ -166,7 +167,8 @@ describe('writeAtomically', () => {
       open: (at, flags, mode) => (call === 'open' && at !== file ? refuse() : whole.open(at, flags, mode)),
       rename: call === 'rename' ? refuse : whole.rename,
     };
-    await writeAtomically(file, bytes('new'), { fs: refusing });
+    const written = await writeAtomically(file, bytes('new'), { fs: refusing });
+    expect(written).toEqual({ path: file, method: 'overwritten-as-not-replaceable' });
     expect(await fs.readFile(file, 'utf8')).toBe('new');
     expect((await fs.stat(file)).ino).toBe(ino);
     expect(await fs.readdir(dir)).toEqual(['f']);
@@ -183,7 +185,8 @@ describe('writeAtomically', () => {
     async () => {
       const dir = await place();
       const file = path.join(dir, 'f');
-      await fs.writeFile(file, 'old', { mode: 0o640 });
+      await fs.writeFile(file, 'old');
+      await fs.chmod(file, 0o640);
       expect(setExtendedAttribute(dir, 'system.posix_acl_default', LIST)).toBe(true);
       await writeAtomically(file, bytes('new'));
       expect([readExtendedAttributes(file), (await fs.stat(file)).mode & 0o777]).toEqual([new Map(), 0o640]);
