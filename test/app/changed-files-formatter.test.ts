@@ -54,11 +54,11 @@ test('problems of a formatter are reported once, and the turn continues', async 
     write(project, 'b.txt', 'broken\n'),
     says('Sorry.'),
   ];
-  const { api, conversation, close } = await startWith(project, join(project.dir, '../capitals'), turns);
+  const { api, conversation, close } = await startWith(project, `'${join(project.dir, '../capitals')}'`, turns);
   await conversation.agent.prompt('go');
   expect(api.requests()).toHaveLength(4);
   expect(api.requests()[2]?.raw).toMatch(
-    /The formatter \S+capitals exited with code 2 for a\.txt\.\\n\S+a\.txt:1 is broken/,
+    /The formatter .+capitals' exited with code 2 for a\.txt\.\\n.+a\.txt:1 is broken/,
   );
   await close();
   await api.close();

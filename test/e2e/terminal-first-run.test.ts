@@ -49,7 +49,7 @@ longTest(
     }
     await terminal.waitForText(/That was the tour/);
     const said = terminal.logicalLines().join('\n');
-    const folder = /\S*ouro-demo-\w+/.exec(said)?.[0] ?? '';
+    const folder = /\/.*ouro-demo-\w+/.exec(said)?.[0] ?? '';
     expect(said).toMatch(/This is the built-in demo/);
     expect(said).toMatch(/1 of \d+ fail[\s\S]*subtotal \* \(1 - percent \/ 100\)[\s\S]*\d+ pass[\s\S]*receipt\.txt/);
     expect(await readFile(join(folder, 'src/cart.mjs'), 'utf8')).toContain('subtotal * (1 - percent / 100)');
@@ -154,10 +154,12 @@ test('content of a folder and of ~/.claude needs approval before it applies, and
   {
     await using terminal = open(env);
     await pressSuggested(terminal, /Yes, trust this folder/);
-    await terminal.waitForText(/Copy your Claude Code settings\?[\s\S]*contains CLAUDE\.md\. ouro has not read them/);
+    await terminal.waitForText(
+      /Copy your Claude Code settings\?[\s\S]*contains[\s▌]+CLAUDE\.md\.[\s▌]+ouro[\s▌]+has[\s▌]+not[\s▌]+read/,
+    );
     await expect(project.read('begun.txt')).rejects.toThrow('ENOENT');
     await pressSuggested(terminal, /Yes, copy them/);
-    await terminal.waitForText(/^Copied from \S+\.claude: CLAUDE\.md\.[\s\S]*^ +ask /m);
+    await terminal.waitForText(/^Copied from .+[\s\S]+?\.claude: CLAUDE\.md\.[\s\S]*^ +ask /m);
     // Nothing has been said yet.
     await expect.poll(() => project.read('begun.txt').catch(() => '')).toBe('begun\n');
   }

@@ -328,13 +328,13 @@ longTest('a program gets its arguments verbatim', async () => {
 test('an async hook reports later, and a once hook runs once', async () => {
   const fifo = join(dir, 'late');
   const made = hooksOf(
-    { command: `mkfifo ${fifo} 2>/dev/null; read line < ${fifo}; echo "$line" >&2; exit 2`, asyncRewake: true },
+    { command: `mkfifo '${fifo}' 2>/dev/null; read line < '${fifo}'; echo "$line" >&2; exit 2`, asyncRewake: true },
     { command: `echo '{"systemMessage": "once"}'`, once: true },
   );
   const first = await made.fire('PreToolUse', call, never);
   expect([first.blocked, first.messages]).toEqual([undefined, ['once']]);
   const heard = new Promise<AsyncHookResult>((resolve) => made.onAsyncResult(resolve));
-  await commandRunner()(`until [ -p ${fifo} ]; do :; done; echo tests fail > ${fifo}`, '', 5_000, never, {});
+  await commandRunner()(`until [ -p '${fifo}' ]; do :; done; echo tests fail > '${fifo}'`, '', 5_000, never, {});
   expect(await heard).toMatchObject({
     delivery: 'wake',
     text: expect.stringContaining('tests fail'),
@@ -378,7 +378,7 @@ const RENAME = {
 
 test('a hook about Edit gets a rename as an edit of each file: it can deny the rename, not allow or change it', async () => {
   const log = join(dir, 'renames');
-  const command = `printf '%s\\n' "$(cat)" >> ${log}`;
+  const command = `printf '%s\\n' "$(cat)" >> '${log}'`;
   const guard = `grep -q '"file_path":".env"' && { echo secret >&2; exit 2; } || true`;
   const change = `echo '{"hookSpecificOutput": {"permissionDecision": "allow", "updatedInput": {"edits": []}}}'`;
   const fire = (...commands: readonly Partial<Hook>[]) => hooksOf(...commands).fire('PreToolUse', RENAME, never);

@@ -16,8 +16,8 @@ test('a sub-agent in its own worktree changes nothing in the checkout', async ()
   const own = [
     calls(toolUse('Write', { file_path: 'made.txt', content: 'new\n' }, 'toolu_rel')),
     calls(toolUse('Write', { file_path: join(project.dir, 'stray.txt'), content: 'x' }, 'toolu_abs')),
-    calls(toolUse('Bash', { command: `echo x > ${project.dir}/stray.txt` }, 'toolu_sh')),
-    calls(toolUse('Bash', { command: `cd ${project.dir}` }, 'toolu_cd')),
+    calls(toolUse('Bash', { command: `echo x > '${project.dir}/stray.txt'` }, 'toolu_sh')),
+    calls(toolUse('Bash', { command: `cd '${project.dir}'` }, 'toolu_cd')),
     calls(toolUse('Bash', { command: 'pwd -P && git status --porcelain' }, 'toolu_pwd')),
     says('Made.'),
   ];
@@ -32,7 +32,7 @@ test('a sub-agent in its own worktree changes nothing in the checkout', async ()
   try {
     await made.conversation.agent.prompt('go');
     const last = server.requests().at(-1)?.raw ?? '';
-    const [, path = ''] = /is in (\S+) on branch ouro\/maker-\w+\./.exec(last) ?? [];
+    const [, path = ''] = /is in (\/.+?) on branch ouro\/maker-\w+\./.exec(last) ?? [];
     expect(dirname(path)).toBe(join(dirname(project.dir), 'project-worktrees'));
     await access(join(path, 'made.txt'));
     await expect(access(join(project.dir, 'made.txt'))).rejects.toThrow('ENOENT');

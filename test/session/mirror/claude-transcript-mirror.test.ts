@@ -105,7 +105,7 @@ test('readers of Claude Code transcripts see the conversation: calls, results, s
 });
 
 test('a hook that reads the transcript finds the text it is about', async () => {
-  const command = `tail -n 1 "$(sed 's/.*"transcript_path":"\\([^"]*\\)".*/\\1/')" > ${project.dir}/seen`;
+  const command = `tail -n 1 "$(sed 's/.*"transcript_path":"\\([^"]*\\)".*/\\1/')" > '${project.dir}/seen'`;
   await talk([says('Here I am.')], ['-p', 'where are you?'], {
     ...MIRROR,
     hooks: { Stop: [{ hooks: [{ type: 'command', command }] }] },
