@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { copyFile, link, mkdir, open, rename, rm } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, parse } from 'node:path';
 import { z } from 'zod';
 import { getReleaseSource } from '../../app/environment.ts';
 import type { Environment } from '../../contracts/environment.ts';
@@ -181,20 +181,30 @@ async function updateWithNpm(
     throw new Error('There is no earlier version of ouro: no update was made.');
   const asked = action === 'back' ? previous : version;
   const wanted = asked ?? (await runNpm(['view', packageName, 'version'], environment));
+  if (!EXACT_VERSION.test(wanted)) throw new Error(`The registry answered "${wanted}", which is no version of ouro.`);
   if (wanted === current) return `ouro ${current} is installed already.`;
   if (asked === undefined && compareVersions(wanted, current) < 0)
     return `ouro ${current} is newer than the newest release, ${wanted}.`;
   if (action === 'check') return `ouro ${wanted} is available; ${current} is installed.`;
-  await runNpm(['install', '--global', '--prefix', prefix, `${packageName}@${wanted}`], environment);
+  await runNpm(['install', '--global', '--prefix', prefix, '--', `${packageName}@${wanted}`], environment);
   await store.change(() => [{ path: ['previous'], value: current }]);
   return `ouro ${current} was replaced by ${wanted}. Running sessions keep their version. "ouro update --back" returns to ${current}.`;
 }
 
-/** Runs npm and returns what it prints. Throws with its message if it fails. */
+/** Anything else, such as a URL, a path or an alias, would have npm install another package. */
+const EXACT_VERSION = /^\d+\.\d+\.\d+(?:[-+][\w.+-]+)?$/;
+
+/**
+ * Runs npm and returns what it prints. Throws with its message if it fails. Only the configuration of the user and of
+ * the machine counts: npm runs in the root folder, because the `.npmrc` of the working directory may name another
+ * registry and send it a token, and without variables of `npm run`, which repeat that file. No script of a package runs.
+ */
 export async function runNpm(args: readonly string[], environment: Environment): Promise<string> {
   const [file, ...first] = process.platform === 'win32' ? ['cmd.exe', '/d', '/c', 'npm'] : ['npm'];
-  const { code, stdout, stderr, problem } = await runProgram(file ?? 'npm', [...first, ...args], {
-    env: environment.variables,
+  const kept = Object.entries(environment.variables).filter(([name]) => !/^npm_|^INIT_CWD$|^NODE_OPTIONS$/i.test(name));
+  const { code, stdout, stderr, problem } = await runProgram(file ?? 'npm', [...first, '--ignore-scripts', ...args], {
+    cwd: parse(environment.home).root,
+    env: Object.fromEntries(kept),
     timeoutMs: NPM_TIMEOUT_MS,
   });
   if (code === 0) return stdout.toString('utf8').trim();

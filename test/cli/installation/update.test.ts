@@ -1,6 +1,16 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { chmod } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { compareVersions, downloadRelease, findRelease } from '../../../src/cli/installation/update.ts';
+import { bareEnvironment } from '../../support/environment.ts';
 import { startJsonServer } from '../../support/json-server.ts';
+import { someOf } from '../../support/runs.ts';
+import { createTempProject, type TempProject } from '../../support/temp-project.ts';
 
 const HASH = 'b'.repeat(64);
 const LIST = Buffer.from(
@@ -52,4 +62,90 @@ test.each([
   ['1.0.0+5', '1.0.0+6', 0],
 ])('%s against %s', (a, b, expected) => {
   expect(Math.sign(compareVersions(a, b))).toBe(expected);
+});
+
+/** Runs `ouro update` for a global installation from a folder that nobody vouches for; npm asks the registry of the user. */
+async function updateFrom(
+  project: TempProject,
+  variables: Readonly<Record<string, string>>,
+  ...action: readonly string[]
+) {
+  const script = `
+    import { readEnvironment } from '${join(root, 'src/app/environment.ts')}';
+    import { updateInstallation } from '${join(root, 'src/cli/installation/update.ts')}';
+    const installation = { kind: 'npm', prefix: '${join(project.home, 'global')}' };
+    const request = { action: process.argv.at(-1) };
+    try {
+      console.log(await updateInstallation(installation, request, readEnvironment(process.env)));
+    } catch (error) {
+      console.log(error.message);
+    }`;
+  const { stdout } = await promisify(execFile)(process.execPath, ['--no-env-file', '-e', script, '--', ...action], {
+    cwd: project.dir,
+    env: { ...bareEnvironment(project), GITHUB_TOKEN: 'ghp_secret', ...variables },
+  });
+  return stdout.trim();
+}
+
+const root = join(import.meta.dirname, '../../..');
+
+/** A registry that offers one version of ouro, and counts the requests. */
+async function startRegistry(version: string) {
+  const asked: string[] = [];
+  const server = createServer(({ url, headers }, response) => {
+    asked.push(`${url} ${headers.authorization ?? ''}`);
+    const manifest = { name: '@ouro-cli/ouro', version, dist: { tarball: 'http://127.0.0.1:9/x.tgz' } };
+    response.setHeader('content-type', 'application/json');
+    response.end(
+      JSON.stringify({ name: '@ouro-cli/ouro', 'dist-tags': { latest: version }, versions: { [version]: manifest } }),
+    );
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  const host = `127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
+  return { asked, host, url: `http://${host}/`, [Symbol.asyncDispose]: async () => void server.close() };
+}
+
+test('neither the working directory nor npm run decides which registry is asked, or what it is sent', async () => {
+  await using own = await startRegistry('9.0.0');
+  await using foreign = await startRegistry('9.9.9');
+  const npmrc = `registry=${foreign.url}\n@ouro-cli:registry=${foreign.url}\n//${foreign.host}/:_authToken=\${GITHUB_TOKEN}\n`;
+  await using project = await createTempProject({
+    '.npmrc': npmrc,
+    'package.json': '{}',
+    '../home/.npmrc': `registry=${own.url}\n`,
+  });
+  expect(await updateFrom(project, { npm_config_registry: foreign.url }, 'check')).toMatch(
+    /^ouro 9\.0\.0 is available/,
+  );
+  expect(own.asked.length).toBeGreaterThan(0);
+  expect(foreign.asked).toEqual([]);
+});
+
+const ANSWERS = [
+  'file:/tmp/evil',
+  'git+https://example.com/evil.git',
+  'github:evil/evil',
+  'npm:evil@1.0.0',
+  'https://example.com/evil.tgz',
+  '--registry=http://127.0.0.1:9',
+  '1.2',
+  '^9.0.0',
+  'latest',
+  '9.0.0 --registry=http://127.0.0.1:9',
+  '9.0.0/../evil',
+];
+
+test.each(someOf(ANSWERS, 2))('a registry that answers %s installs nothing', async (answer) => {
+  await using project = await createTempProject();
+  await project.write(
+    'bin/npm',
+    `#!/bin/sh\ncase " $* " in *" view "*) echo '${answer}';; *) touch '${project.dir}/installed';; esac\n`,
+  );
+  await chmod(join(project.dir, 'bin/npm'), 0o755);
+  const PATH = `${join(project.dir, 'bin')}:/usr/bin:/bin`;
+  expect(await updateFrom(project, { PATH }, 'update')).toBe(
+    `The registry answered "${answer}", which is no version of ouro.`,
+  );
+  expect(existsSync(join(project.dir, 'installed'))).toBe(false);
 });
