@@ -162,6 +162,12 @@ export const settingsSchema = z.strictObject({
     'Environment variables for shell commands, hooks and MCP servers.',
     isPower,
   ),
+  projectVariables: liveKey(
+    textList,
+    'none',
+    'Names of further variables that the `env` of a project may set: `["AWS_PROFILE"]`.',
+    isOwn,
+  ),
   mcpServers: liveKey(z.record(text, mcpServerSchema), 'none', 'MCP servers by name.', isPower),
   formatter: liveKey(
     nonEmptyText,

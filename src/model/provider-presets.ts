@@ -48,7 +48,7 @@ export const PROVIDER_PRESETS: ReadonlyMap<string, ProviderPreset> = new Map<str
       defaultModel: 'gemini-3.8-flash',
       label: 'Google Gemini',
       baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai',
-      keyVariables: ['GEMINI_API_KEY'],
+      keyVariables: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
       keyPattern: /^AIza/,
       ...EFFORT_PARAMETER,
       vision: true,

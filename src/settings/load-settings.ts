@@ -51,18 +51,23 @@ export async function loadSettings(options: LoadSettingsOptions): Promise<Loaded
   ]);
   const problems: SettingsProblem[] = [];
   const layers: SettingsLayer[] = [];
+  const userVariables = results.flatMap((result) =>
+    result === undefined || isFromProject(result.layer) ? [] : (result.layer.settings.projectVariables ?? []),
+  );
   for (const result of results) {
     if (result === undefined) continue;
     const approved = (await isApproved(result.layer, options))
       ? { layer: result.layer, problems: [] }
       : dropSettingsGrants(result.layer);
-    const restricted = restrictProjectLayer(approved.layer);
+    const restricted = restrictProjectLayer(approved.layer, userVariables);
     const trusted = options.trusted ? { layer: restricted.layer, problems: [] } : keepDenyAndAsk(restricted.layer);
     problems.push(...result.problems, ...approved.problems, ...restricted.problems, ...trusted.problems);
     layers.push(trusted.layer);
   }
   return { layers, merged: mergeSettingsLayers(layers), problems };
 }
+
+const isFromProject = ({ source }: SettingsLayer) => source === 'project' || source === 'local';
 
 async function loadManaged(options: LoadSettingsOptions): Promise<readonly Promise<ParsedSettingsLayer | undefined>[]> {
   const dropIns = (await options.listDir(join(options.managedDir, 'managed-settings.d'))).filter((name) =>
@@ -136,7 +141,7 @@ async function loadLocal(file: string, options: LoadSettingsOptions): Promise<Pa
 }
 
 async function isApproved(layer: SettingsLayer, { trusted, approves }: LoadSettingsOptions): Promise<boolean> {
-  const isOfFolder = layer.source === 'project' || layer.source === 'local';
+  const isOfFolder = isFromProject(layer);
   return !isOfFolder || !trusted || approves === undefined || (await approves(layer));
 }
 
@@ -145,7 +150,7 @@ function keepDenyAndAsk(layer: SettingsLayer): {
   readonly layer: SettingsLayer;
   readonly problems: readonly SettingsProblem[];
 } {
-  if (layer.source !== 'project' && layer.source !== 'local') return { layer, problems: [] };
+  if (!isFromProject(layer)) return { layer, problems: [] };
   const { permissions } = layer.settings;
   const restricted: Settings = {
     permissions: {

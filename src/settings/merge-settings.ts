@@ -13,12 +13,18 @@ import { isJsonRecord } from '../lib/json.ts';
 /** Keys that only user and managed settings may set, such as the API key, the endpoint and the session storage. */
 const USER_ONLY_KEYS = SETTING_KEYS.filter(({ isUserOnly }) => isUserOnly).map(({ key }) => key);
 
-/** Variables that control ouro, shells, the loader or the location of settings; no project may set them. */
-const CONTROLLING_VARIABLES =
-  /^(?:ANTHROPIC_.*|OURO_.*|HOME|XDG_CONFIG_.*|GCONV_PATH|LOCPATH|BUN_.*|BASH_ENV|ENV|BASH_FUNC_.*|PROMPT_COMMAND|SHELLOPTS|BASHOPTS|PS4|IFS|LD_.*|DYLD_.*|NODE_OPTIONS|GIT_(?!AUTHOR_|COMMITTER_).*)$/;
+/**
+ * Variables that a project may set. It is an allow list, because every runtime, package manager and build tool has
+ * variables that name programs, modules, registries or options to run with.
+ */
+const PROJECT_VARIABLES =
+  /^(?:CI|DEBUG|HOST|PORT|TZ|LANG|LC_\w+|LOG_LEVEL|NO_COLOR|FORCE_COLOR|CLICOLOR(?:_FORCE)?|(?:NODE|APP|RAILS|RACK|FLASK|MIX|DENO)_ENV|(?:DATABASE|REDIS)_URL|RUST_(?:LOG|BACKTRACE)|PYTHON(?:UNBUFFERED|DONTWRITEBYTECODE|HASHSEED)|GIT_(?:AUTHOR|COMMITTER)_(?:NAME|EMAIL|DATE)|BASH_(?:DEFAULT|MAX)_TIMEOUT_MS|MCP_(?:TOOL_)?TIMEOUT|(?:APP|VITE|NEXT_PUBLIC|NUXT_PUBLIC|REACT_APP|EXPO_PUBLIC)_\w+)$/;
 
-/** Removes the keys a project may not set, and reports them. */
-export function restrictProjectLayer(layer: SettingsLayer): {
+/** Removes the keys a project may not set, and reports them. `userVariables` are those that the user lets projects set. */
+export function restrictProjectLayer(
+  layer: SettingsLayer,
+  userVariables: readonly string[] = [],
+): {
   readonly layer: SettingsLayer;
   readonly problems: readonly SettingsProblem[];
 } {
@@ -44,12 +50,13 @@ export function restrictProjectLayer(layer: SettingsLayer): {
     if (Object.keys(restrictions).length < Object.keys(sandbox).length)
       ignore(['sandbox'], 'a project may not loosen the sandbox');
   }
-  const controlling = Object.keys(remaining.env ?? {}).filter((name) => CONTROLLING_VARIABLES.test(name));
-  if (controlling.length > 0) {
-    const env = Object.fromEntries(Object.entries(remaining.env ?? {}).filter(([name]) => !controlling.includes(name)));
+  const isAllowed = (name: string) => PROJECT_VARIABLES.test(name) || userVariables.includes(name);
+  const forbidden = Object.keys(remaining.env ?? {}).filter((name) => !isAllowed(name));
+  if (forbidden.length > 0) {
+    const env = Object.fromEntries(Object.entries(remaining.env ?? {}).filter(([name]) => isAllowed(name)));
     remaining = { ...remaining, env };
-    for (const name of controlling)
-      ignore(['env', name], 'a project may not set variables that control other programs');
+    for (const name of forbidden)
+      ignore(['env', name], 'a project may set it only if "projectVariables" in your own settings lists it');
   }
   const userOnly = USER_ONLY_KEYS.filter((key) => Object.hasOwn(remaining, key));
   for (const key of userOnly) ignore([key], 'only user and managed settings may set it');

@@ -37,7 +37,7 @@ const FILES = {
   '.claude/settings.json': JSON.stringify({
     permissions: { allow: ['Bash(echo:*)'], deny: ['Read(secret.txt)'] },
     hooks,
-    env: { FROM_SETTINGS: 'set-by-project' },
+    env: { APP_FROM_SETTINGS: 'set-by-project' },
   }),
   '.claude/commands/git/ship.md':
     '---\ndescription: Ship it\nallowed-tools: Bash(echo:*)\n---\nShip $0 now. Branch: !`echo the-$1-branch`\n\nSee @docs/rules.md\n',
@@ -83,7 +83,7 @@ test('after trust everything is read: memory, rules, commands, skills, agents, h
     calls(
       toolUse('Read', { file_path: `${project.dir}/src/api/index.ts` }, 'toolu_1'),
       toolUse('Read', { file_path: `${project.dir}/secret.txt` }, 'toolu_2'),
-      toolUse('Bash', { command: 'echo "$FROM_SETTINGS"', description: 'Say it' }, 'toolu_3'),
+      toolUse('Bash', { command: 'echo "$APP_FROM_SETTINGS"', description: 'Say it' }, 'toolu_3'),
       toolUse('Skill', { name: 'weave' }, 'toolu_4'),
       toolUse('Bash', { command: 'echo no; false', description: 'Fail' }, 'toolu_5'),
     ),

@@ -60,7 +60,7 @@ test('the same file in a project gives one more notice about keys a project may 
   const { problems, layer: rest } = restrictProjectLayer(layer);
   expect(problems.map(({ text }) => text)).toEqual([
     expect.stringMatching(
-      /^sets keys that are ignored: "permissions.defaultMode" .+; "sandbox" \(a project may not loosen the sandbox\); "env\..+" \(.+ control other programs\); ".+" \(only user and managed settings may set it\)\.$/,
+      /^sets keys that are ignored: "permissions.defaultMode" .+; "sandbox" \(a project may not loosen the sandbox\); "env\..+" \(.+ "projectVariables" .+\); ".+" \(only user and managed settings may set it\)\.$/,
     ),
   ]);
   expect(rest.settings.cleanupPeriodDays).toBeUndefined();

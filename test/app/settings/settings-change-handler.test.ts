@@ -286,6 +286,14 @@ const CASES: Readonly<Record<string, (talk: Talk) => Promise<void>>> = {
     await edit({ ...allowed, env: { OF_SETTINGS: 'second' } });
     expect((await ask(run('printenv OF_SETTINGS'))).last).toContain('second');
   },
+  async projectVariables({ ask, edit, project }) {
+    const allowed = { permissions: { allow: ['Bash(printenv:*)'] } };
+    await project.write('.claude/settings.json', JSON.stringify({ env: { OF_PROJECT: 'from the project' } }));
+    await edit(allowed);
+    expect((await ask(run('printenv OF_PROJECT'))).last).not.toContain('from the project');
+    await edit({ ...allowed, projectVariables: ['OF_PROJECT'] });
+    expect((await ask(run('printenv OF_PROJECT'))).last).toContain('from the project');
+  },
   async mcpServers(talk) {
     await talk.ask();
     await talk.edit({ mcpServers: { silent: silent(talk) } });

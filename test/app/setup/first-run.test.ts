@@ -91,7 +91,7 @@ const POWERS = {
     JSON.stringify({ hooks: { Stop: [{ hooks: [{ type: 'command', command: 'make evil' }] }] } }),
   ],
   'a rule of mine alone': ['.claude/settings.local.json', JSON.stringify({ permissions: { allow: ['Bash(make:*)'] } })],
-  'a variable': ['.claude/settings.json', JSON.stringify({ env: { EVIL: 'make' } })],
+  'a variable': ['.claude/settings.json', JSON.stringify({ env: { APP_EVIL: 'make' } })],
   'a command that may run something': ['.claude/commands/evil.md', '---\nallowed-tools: Bash(make:*)\n---\nevil'],
   'a hook of a skill': [
     '.claude/skills/evil/SKILL.md',

@@ -31,13 +31,13 @@ async function counts(project: TempProject, dir = project.dir) {
 
 test('before trust a folder may only deny; afterwards everything in it applies', async () => {
   await using project = await createTempProject({
-    [SETTINGS]: settings({ permissions: { allow: ['Bash'], deny: ['Read(x)'] }, env: { A: '1' } }),
+    [SETTINGS]: settings({ permissions: { allow: ['Bash'], deny: ['Read(x)'] }, env: { APP_A: '1' } }),
   });
   expect((await counts(project)).merged).toEqual({ permissions: { deny: ['Read(x)'] } });
   await trustFolder(project.dir, 'folder', surroundings(project));
   expect((await counts(project)).merged).toEqual({
     permissions: { allow: ['Bash'], deny: ['Read(x)'] },
-    env: { A: '1' },
+    env: { APP_A: '1' },
   });
 });
 
