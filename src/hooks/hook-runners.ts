@@ -1,5 +1,6 @@
 import { access, constants } from 'node:fs/promises';
 import { isAbsolute, resolve } from 'node:path';
+import { fetch } from '../lib/network/fetch.ts';
 import { runShellCommand } from '../lib/processes/find-shell.ts';
 import type { HookCommandResult, HookRunners } from './hook-actions.ts';
 

@@ -84,6 +84,13 @@ const PLANTED: readonly (readonly [string, Readonly<Record<string, string>>, str
     { 'model/a.ts': "import { env } from 'node:process';\n" },
     'model/a.ts: reads the environment, which only app/environment.ts may',
   ],
+  ...["fetch('http://a');", 'export const send = (by = fetch) => by;', 'run(globalThis.fetch);'].map(
+    (use): [string, Record<string, string>, string] => [
+      `a request past the rule for this machine: ${use}`,
+      { 'model/a.ts': use },
+      "model/a.ts: uses the runtime's fetch, which sends requests to this machine to a proxy; import lib/network/fetch.ts",
+    ],
+  ),
   [
     'text marked printable outside the sanitizers',
     { 'ui/a.ts': "import { markAsPrintable } from '../lib/printable.ts';\n", 'lib/printable.ts': LEAF },

@@ -1,5 +1,6 @@
 import { basename, dirname, join, normalize } from 'node:path/posix';
 import { knowledgeViolations } from './knowledge.ts';
+import { networkViolations } from './network.ts';
 import { type Edges, SHAPE_RULES } from './shape.ts';
 import { type Import, importsOf } from './syntax.ts';
 import { terminalOutputViolations } from './terminal-output.ts';
@@ -97,6 +98,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
   'no imports form a cycle': (sources) => cycles(sources, edgesOf(sources)),
   'the entry loads only what every start needs': entryViolations,
   'text for the terminal is sanitized': terminalOutputViolations,
+  'requests to this machine take no proxy': networkViolations,
   'programs and tools are named only where they are declared': knowledgeViolations,
   'names and comments keep to the vocabulary': wordingViolations,
   ...mapValues(

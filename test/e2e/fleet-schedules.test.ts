@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { fetch } from '../../src/lib/network/fetch.ts';
 import { startApiServer } from '../support/api/server.ts';
 import { bareEnvironment, withSettings } from '../support/environment.ts';
 import { fileWritingModel, projectWithRepos, TESTED_STORES, writePolicy } from '../support/fleet.ts';

@@ -15,10 +15,12 @@ import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
 import manifest from '../../packages/agent/package.json' with { type: 'json' };
+import { fetch } from '../../src/lib/network/fetch.ts';
 import { CALL_MARKER } from '../../src/lib/processes/process-tree.ts';
 import { calls, says, toolUse } from '../support/api/reply.ts';
 import { type ApiServer, startApiServer } from '../support/api/server.ts';
 import { writeBuiltSuite } from '../support/built-suite.ts';
+import { DEAD_PROXY } from '../support/environment.ts';
 import { expectNoProcessesLeft } from '../support/processes.ts';
 import { isWholeRun } from '../support/runs.ts';
 import { STRICT_MODULE } from '../support/strict-module.ts';
@@ -53,6 +55,7 @@ beforeAll(() => {
 }, 120_000);
 
 const variables = (api: ApiServer) => ({
+  ...DEAD_PROXY,
   PATH: process.env.PATH ?? '',
   HOME: project,
   ANTHROPIC_API_KEY: 'test-key',

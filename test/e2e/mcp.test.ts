@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { expect, test } from 'vitest';
+import { fetch } from '../../src/lib/network/fetch.ts';
 import { STUB } from '../mcp/servers.ts';
 import { startOAuthServer } from '../support/api/oauth-server.ts';
 import { calls, says, toolUse } from '../support/api/reply.ts';

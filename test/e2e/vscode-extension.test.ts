@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import root from '../../package.json' with { type: 'json' };
 import manifest from '../../packages/vscode/package.json' with { type: 'json' };
+import { fetch } from '../../src/lib/network/fetch.ts';
 import { calls, says, toolUse } from '../support/api/reply.ts';
 import { startApiServer } from '../support/api/server.ts';
 import { composed } from '../support/composed.ts';

@@ -1,3 +1,4 @@
+import { fetch } from '../../src/lib/network/fetch.ts';
 import Anthropic from '@anthropic-ai/sdk';
 import { expect, test } from 'vitest';
 import * as faults from '../support/api/faults.ts';
@@ -29,7 +30,7 @@ const ASK = { model: 'claude-sonnet-4-6', max_tokens: 500, messages: [{ role: 'u
 
 async function start(script: Script) {
   const server = await startApiServer(script);
-  const client = new Anthropic({ apiKey: 'key', baseURL: server.url, maxRetries: 0, logLevel: 'off' });
+  const client = new Anthropic({ apiKey: 'key', baseURL: server.url, maxRetries: 0, logLevel: 'off', fetch });
   return { server, client, [Symbol.asyncDispose]: server.close };
 }
 

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { fetch } from '../../src/lib/network/fetch.ts';
 import { disconnectAt, endBodyAt, overloaded } from '../support/api/faults.ts';
 import { contextLengthExceeded, startOpenAiServer } from '../support/api/openai-server.ts';
 import { type ApiTurn, calls, reply, says, status, text, thinking, toolUse } from '../support/api/reply.ts';

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { fetch } from '../../src/lib/network/fetch.ts';
 import { loginToMcpServer } from '../../src/mcp/auth/mcp-login.ts';
 import { hashMcpServerLaunch, type McpServerLaunch, type OAuthConfig } from '../../src/mcp/configured-mcp-server.ts';
 import { createMcpHub } from '../../src/mcp/hub.ts';

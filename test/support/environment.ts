@@ -12,12 +12,23 @@ export const SHARED_CACHE = { BUN_RUNTIME_TRANSPILER_CACHE_PATH: join(tmpdir(), 
 /** A program that runs for a second does not earn back what compiling it costs: a third of its processor time. */
 const NO_COMPILER = { BUN_JSC_useJIT: '0' };
 
+/**
+ * A proxy that nobody serves, which all tests and the programs that they start have: no request to this machine may take
+ * it. `NO_PROXY` is left out, because few people list this machine there.
+ */
+export const DEAD_PROXY = Object.fromEntries(
+  ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY'].flatMap((name) =>
+    [name, name.toLowerCase()].map((variable) => [variable, 'http://127.0.0.1:9']),
+  ),
+);
+
 /** The surroundings of a machine that has nothing but a key and a base URL. */
 export function bareEnvironment(project: ProjectFolders, apiUrl?: string): Record<string, string> {
   const [name = '', value = ''] = project.marker.split('=');
   return {
     ...SHARED_CACHE,
     ...NO_COMPILER,
+    ...DEAD_PROXY,
     PATH,
     [name]: value,
     HOME: project.home,

@@ -1,7 +1,20 @@
 import fc from 'fast-check';
 import { afterAll, vi } from 'vitest';
+import { DEAD_PROXY } from './environment.ts';
 import { WAIT_MS } from './runs.ts';
 import { removeTempFolders } from './temp-folder.ts';
+
+/**
+ * The variables that tests and what they start inherit. Others belong to whoever runs the tests: keys, proxies, the
+ * language, colours, the shell of another assistant. A test that is about one of them sets it for the program it runs.
+ */
+const INHERITED =
+  /^(?:PATH|HOME|USER|LOGNAME|SHELL|TMPDIR|OURO_(?:TEST_\w+|CRASHES)|VITEST|(?:VITEST|BUN|MIMALLOC)_\w+)$/;
+
+if (process.platform !== 'win32') {
+  for (const name of Object.keys(process.env)) if (!INHERITED.test(name)) delete process.env[name];
+  Object.assign(process.env, DEAD_PROXY);
+}
 
 /**
  * The same cases at each run, so that a red test is about the change; `OURO_TEST_SEED=random` looks for new ones,

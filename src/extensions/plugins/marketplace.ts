@@ -7,6 +7,7 @@ import { getErrorMessage, ignoreMissingFile } from '../../lib/errors.ts';
 import { isPathBelow } from '../../lib/files/path-style.ts';
 import { readRegularFile } from '../../lib/files/read-regular-file.ts';
 import { omitUndefined } from '../../lib/json.ts';
+import { fetch } from '../../lib/network/fetch.ts';
 import type { NpmPackage } from './fetch-npm-package.ts';
 
 /** The file of a marketplace that lists its plugins. */

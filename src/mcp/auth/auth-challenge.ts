@@ -1,6 +1,7 @@
 import { extractWWWAuthenticateParams } from '@modelcontextprotocol/sdk/client/auth.js';
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { LATEST_PROTOCOL_VERSION } from '@modelcontextprotocol/sdk/types.js';
+import { fetch } from '../../lib/network/fetch.ts';
 import type { AuthChallenge, McpCredentialStore } from './mcp-credentials.ts';
 
 /** Wraps fetch to store the challenge of a refused request for a later login, possibly in another process. */

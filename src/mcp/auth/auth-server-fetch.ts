@@ -1,5 +1,6 @@
 import { TemporarilyUnavailableError } from '@modelcontextprotocol/sdk/server/auth/errors.js';
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { fetch } from '../../lib/network/fetch.ts';
 
 /** Limit for one reply of an authorization server: a call of a tool waits for it. */
 export const AUTH_SERVER_TIMEOUT_MS = 10_000;

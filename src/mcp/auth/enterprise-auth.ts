@@ -7,6 +7,7 @@ import {
 import type { OAuthTokens } from '@modelcontextprotocol/sdk/shared/auth.js';
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { McpIdentityProvider } from '../../contracts/hook-and-server-schemas.ts';
+import { fetch } from '../../lib/network/fetch.ts';
 import { sanitizeUntrustedLine } from '../../lib/text/sanitize.ts';
 import type { OAuthConfig } from '../configured-mcp-server.ts';
 import { fetchFromAuthServer, isMcpRequest } from './auth-server-fetch.ts';

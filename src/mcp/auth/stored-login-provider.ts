@@ -6,6 +6,7 @@ import { type OAuthTokens, OAuthTokensSchema } from '@modelcontextprotocol/sdk/s
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { getErrnoCode, getErrorMessage } from '../../lib/errors.ts';
 import { runWithFileLock } from '../../lib/files/file-lock.ts';
+import { fetch } from '../../lib/network/fetch.ts';
 import type { ConfiguredMcpServer, OAuthConfig } from '../configured-mcp-server.ts';
 import { recordAuthChallenges } from './auth-challenge.ts';
 import {

@@ -9,6 +9,7 @@ import {
   type RequestId,
 } from '@modelcontextprotocol/sdk/types.js';
 import { getErrnoCode } from '../../lib/errors.ts';
+import { fetch } from '../../lib/network/fetch.ts';
 import { createDeferred } from '../../lib/promises.ts';
 import { createLimitedResponseFetch } from './limited-response-fetch.ts';
 

@@ -4,6 +4,7 @@ import type { HostMcpServer } from '../../contracts/frontend/host-capabilities.t
 import type { JsonObject } from '../../contracts/json.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import { copyAsJson } from '../../lib/json.ts';
+import { fetch } from '../../lib/network/fetch.ts';
 import { RUN_PROCESS_MARKER } from '../../lib/processes/process-markers.ts';
 import { resolveUndefinedOnAbort } from '../../lib/promises.ts';
 import { splitWords } from '../../lib/text/lines.ts';

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { ModelFailure } from '../../contracts/model.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
+import { fetch } from '../../lib/network/fetch.ts';
 import { splitRegionFromModelName } from '../claude-model-ids.ts';
 import { KeyUnavailableError } from '../stream/failures.ts';
 import { getOrigin } from '../stream/http-stream.ts';
@@ -26,7 +27,7 @@ export function createBedrockService(
   settings: CloudSettings,
   clientSettings: Pick<MessagesSettings, 'fetch'>,
 ): MessagesApiService {
-  const source = createAwsCredentialSource(settings);
+  const source = createAwsCredentialSource(settings, clientSettings.fetch);
   const bearerToken = readFirstVariable(settings, 'AWS_BEARER_TOKEN_BEDROCK');
   const skipsAuth = isVariableEnabled(settings.variables.CLAUDE_CODE_SKIP_BEDROCK_AUTH);
   const clients = new Map<string, Promise<Client>>();
@@ -102,25 +103,25 @@ export type AwsCredentials = {
 const EXPIRY_MARGIN_MS = 60_000;
 
 /** Creates the source of AWS credentials for the process: the AWS provider chain or the configured commands. */
-function createAwsCredentialSource(settings: CloudSettings, now: () => number = Date.now) {
+function createAwsCredentialSource(settings: CloudSettings, send: typeof fetch = fetch) {
   const { awsAuthRefresh, awsCredentialExport, variables } = settings;
   let cached: Promise<AwsCredentials> | undefined;
 
   const signIn = coalesceRenewals(async () => {
     await runCredentialCommand('awsAuthRefresh', awsAuthRefresh ?? '', settings);
     return true;
-  }, now);
+  }, Date.now);
 
   function load(): Promise<AwsCredentials> {
     return awsCredentialExport === undefined
-      ? loadFromChain(settings)
+      ? loadFromChain(settings, send)
       : loadFromCommand(awsCredentialExport, variables);
   }
 
   async function loadOrSignIn(): Promise<AwsCredentials> {
     try {
       const credentials = await load();
-      if (!isExpired(credentials, now()) || awsAuthRefresh === undefined) return credentials;
+      if (!isExpired(credentials, Date.now()) || awsAuthRefresh === undefined) return credentials;
     } catch (thrown) {
       if (awsAuthRefresh === undefined) throw thrown;
     }
@@ -135,7 +136,7 @@ function createAwsCredentialSource(settings: CloudSettings, now: () => number = 
       const pending = cached;
       try {
         const found = await pending;
-        if (!isExpired(found, now())) return found;
+        if (!isExpired(found, Date.now())) return found;
       } catch (thrown) {
         if (cached === pending) cached = undefined;
         throw thrown;
@@ -155,7 +156,7 @@ function createAwsCredentialSource(settings: CloudSettings, now: () => number = 
         newCredentials.secretAccessKey !== oldCredentials?.secretAccessKey ||
         newCredentials.sessionToken !== oldCredentials.sessionToken
       );
-    }, now),
+    }, Date.now),
   };
 }
 
@@ -164,7 +165,7 @@ function isExpired({ expiration }: AwsCredentials, nowMs: number): boolean {
 }
 
 /** Loads credentials from variables, or else from the AWS provider chain (files, SSO, instance metadata). */
-async function loadFromChain(settings: CloudSettings): Promise<AwsCredentials> {
+async function loadFromChain(settings: CloudSettings, send: typeof fetch): Promise<AwsCredentials> {
   const accessKeyId = readFirstVariable(settings, 'AWS_ACCESS_KEY_ID');
   const secretAccessKey = readFirstVariable(settings, 'AWS_SECRET_ACCESS_KEY');
   const sessionToken = readFirstVariable(settings, 'AWS_SESSION_TOKEN');
@@ -177,9 +178,11 @@ async function loadFromChain(settings: CloudSettings): Promise<AwsCredentials> {
   try {
     const { fromNodeProviderChain } = await import('@aws-sdk/credential-providers');
     const { FetchHttpHandler } = await import('@smithy/fetch-http-handler');
+    // The types of the handler leave out its second option.
+    const handlerOptions = { keepAlive: false, customFetch: send };
     const chain = fromNodeProviderChain({
       // Only `fetch` uses the proxy of the environment.
-      clientConfig: { requestHandler: new FetchHttpHandler() },
+      clientConfig: { requestHandler: new FetchHttpHandler(handlerOptions) },
       ...(profile && { profile }),
       ...(filepath && { filepath }),
       ...(configFilepath && { configFilepath }),

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { getErrorMessage } from '../../lib/errors.ts';
+import { fetch } from '../../lib/network/fetch.ts';
 import { runForOutput } from '../../lib/processes/run-program.ts';
 import { KeyUnavailableError } from '../stream/failures.ts';
 import { narrowToNumber, narrowToObject, narrowToString, parseNetworkJson } from '../stream/json-values.ts';

@@ -1,5 +1,6 @@
 import type { GoogleAuth } from 'google-auth-library';
 import { getErrorMessage } from '../../lib/errors.ts';
+import { fetch } from '../../lib/network/fetch.ts';
 import { splitRegionFromModelName } from '../claude-model-ids.ts';
 import { KeyUnavailableError } from '../stream/failures.ts';
 import { getOrigin } from '../stream/http-stream.ts';
@@ -21,7 +22,7 @@ export function createVertexService(
   settings: CloudSettings,
   clientSettings: Pick<MessagesSettings, 'fetch'>,
 ): MessagesApiService {
-  const source = createGoogleAuthSource(settings);
+  const source = createGoogleAuthSource(settings, clientSettings.fetch);
   const skipsAuth = isVariableEnabled(settings.variables.CLAUDE_CODE_SKIP_VERTEX_AUTH);
   const clients = new Map<string, Promise<Client>>();
 
@@ -83,7 +84,7 @@ const UNSUPPORTED_BETAS =
 const SCOPE = 'https://www.googleapis.com/auth/cloud-platform';
 
 /** Creates the Google Cloud authentication: a token, default credentials, or a login by `gcpAuthRefresh`. */
-function createGoogleAuthSource(settings: CloudSettings) {
+function createGoogleAuthSource(settings: CloudSettings, send: typeof fetch = fetch) {
   const { gcpAuthRefresh } = settings;
   const configuredToken = readFirstVariable(settings, 'CLOUDSDK_AUTH_ACCESS_TOKEN', 'GOOGLE_OAUTH_ACCESS_TOKEN');
   let auth: Promise<GoogleAuth> | undefined;
@@ -91,7 +92,8 @@ function createGoogleAuthSource(settings: CloudSettings) {
   async function loadAuth(): Promise<GoogleAuth> {
     const { GoogleAuth } = await import('google-auth-library');
     const keyFilename = readFirstVariable(settings, 'GOOGLE_APPLICATION_CREDENTIALS');
-    return new GoogleAuth({ scopes: SCOPE, ...(keyFilename && { keyFilename }) });
+    const clientOptions = { transporterOptions: { fetchImplementation: send } };
+    return new GoogleAuth({ scopes: SCOPE, clientOptions, ...(keyFilename && { keyFilename }) });
   }
 
   async function getTokenHeaders(): Promise<Readonly<Record<string, string>>> {

@@ -1,4 +1,5 @@
 import type { ModelInfo } from '../../contracts/model.ts';
+import { fetch } from '../../lib/network/fetch.ts';
 import { listModels } from '../built-in-models.ts';
 import type { CloudPlatform } from '../claude-model-ids.ts';
 import { PROVIDER_PRESETS } from '../provider-presets.ts';

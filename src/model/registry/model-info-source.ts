@@ -1,5 +1,6 @@
 import type { ModelInfo, ModelPrice } from '../../contracts/model.ts';
 import { memoizeByKey } from '../../lib/memoize.ts';
+import { fetch } from '../../lib/network/fetch.ts';
 import { findClosestWord } from '../../lib/text/closest-word.ts';
 import { getModelInfo, getServerModelDefaults, isBuiltInModel } from '../built-in-models.ts';
 import { type CloudPlatform, normalizeClaudeId, splitRegionFromModelName } from '../claude-model-ids.ts';

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../contracts/json.ts';
+import { fetch } from '../../lib/network/fetch.ts';
 import { PROVIDER_PRESETS } from '../provider-presets.ts';
 import { narrowToObject, narrowToObjects, narrowToString, parseNetworkJson } from '../stream/json-values.ts';
 

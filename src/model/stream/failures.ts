@@ -1,5 +1,6 @@
 import type { ModelFailure } from '../../contracts/model.ts';
 import { isObjectOrArray } from '../../lib/json.ts';
+import { isLoopbackUrl } from '../../lib/network/resolve-proxy.ts';
 import { CLIENT_CERTIFICATE_HINT, classifyErrorResponse } from './error-response.ts';
 
 /** Failure of a reply that the user or the host interrupted. */
@@ -25,8 +26,6 @@ export function classifyErrorEvent(data: string, requestId?: string | null): Mod
     header: (name) => (name === 'request-id' ? requestId : undefined),
   });
 }
-
-const LOCAL_ADDRESS = /^https?:\/\/(?:localhost|127\.[\d.]+|\[::1\])(?::|\/|$)/i;
 
 /** Classifies an error thrown before the response headers arrived: an error response or a failed connection. */
 export function classifyThrown(thrown: unknown, address: string): ModelFailure {
@@ -60,7 +59,7 @@ export function classifyThrown(thrown: unknown, address: string): ModelFailure {
     };
   }
   const hint =
-    code === 'ECONNREFUSED' && LOCAL_ADDRESS.test(address)
+    code === 'ECONNREFUSED' && isLoopbackUrl(address)
       ? 'Start the server that should answer there, or correct the base URL.'
       : 'Check the network and the base URL.';
   return { kind: 'network', message: `No connection to ${address}${code ? ` (${code})` : ''}. ${hint}` };

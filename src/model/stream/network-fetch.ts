@@ -1,6 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { getErrnoCode, getErrorMessage, getErrorPhrase } from '../../lib/errors.ts';
+import { DIRECT, fetch } from '../../lib/network/fetch.ts';
 import { type ProxySetting, resolveProxy } from '../../lib/network/resolve-proxy.ts';
 import { NetworkSetupError } from './failures.ts';
 
@@ -31,7 +32,12 @@ export function createNetworkFetch(settings: NetworkSettings, send: typeof fetch
     const tls = address.startsWith('https:') ? await tlsOptions : undefined;
     try {
       const headers = requestUncompressed(input, init);
-      return await send(input, { ...init, headers, ...(tls && { tls }), ...(proxy?.url && { proxy: proxy.url.href }) });
+      return await send(input, {
+        ...init,
+        headers,
+        ...(tls && { tls }),
+        ...(proxy?.url ? { proxy: proxy.url.href } : DIRECT),
+      });
     } catch (thrown) {
       throw (
         (proxy && toProxyProblem(proxy, thrown)) ??

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { AgentListener } from '../../contracts/agent.ts';
 import { getErrorPhrase } from '../../lib/errors.ts';
+import { fetch } from '../../lib/network/fetch.ts';
 import { createDeferred } from '../../lib/promises.ts';
 import { sleep } from '../../model/retry.ts';
 import type { SdkAgent } from '../agent/agent-commands.ts';

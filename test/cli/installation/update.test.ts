@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { compareVersions, downloadRelease, findRelease } from '../../../src/cli/installation/update.ts';
 import { bareEnvironment } from '../../support/environment.ts';
+import { fetch } from '../../../src/lib/network/fetch.ts';
 import { startJsonServer } from '../../support/json-server.ts';
 import { someOf } from '../../support/runs.ts';
 import { createTempProject, type TempProject } from '../../support/temp-project.ts';
@@ -82,7 +83,8 @@ async function updateFrom(
     }`;
   const { stdout } = await promisify(execFile)(process.execPath, ['--no-env-file', '-e', script, '--', ...action], {
     cwd: project.dir,
-    env: { ...bareEnvironment(project), GITHUB_TOKEN: 'ghp_secret', ...variables },
+    // npm takes the proxy for registries on this machine, too.
+    env: { ...bareEnvironment(project), NO_PROXY: '127.0.0.1', GITHUB_TOKEN: 'ghp_secret', ...variables },
   });
   return stdout.trim();
 }

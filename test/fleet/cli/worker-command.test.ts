@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { expect, test } from 'vitest';
 import { createWorkerObserver } from '../../../src/fleet/cli/worker-command.ts';
+import { fetch } from '../../../src/lib/network/fetch.ts';
 
 function createOutput() {
   const lines: string[] = [];

@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { fetch } from '../../../src/lib/network/fetch.ts';
 import { openMcpCredentialStore } from '../../../src/mcp/auth/mcp-credentials.ts';
 import { loginToMcpServer } from '../../../src/mcp/auth/mcp-login.ts';
 import { createStoredMcpAuth } from '../../../src/mcp/auth/stored-login-provider.ts';

@@ -9,6 +9,8 @@ import { createModelRegistry } from '../../../src/model/registry/model-registry.
 import { VERTEX_DIALECT } from '../../support/api/cloud-dialects.ts';
 import { says, status } from '../../support/api/reply.ts';
 import { type Script, startServer } from '../../support/api/server.ts';
+import { DEAD_PROXY } from '../../support/environment.ts';
+import { startJsonServer } from '../../support/json-server.ts';
 import { createTempProject } from '../../support/temp-project.ts';
 import { drain, REQUEST } from '../support.ts';
 
@@ -34,7 +36,13 @@ async function ask(
   return { outcome, tokens, seen: server.requests(), choice };
 }
 
-/** Exchanges one token for another, as Google's security token service does: the n-th exchange gives the n-th token. */
+/** The address of a token server that only a proxy leads to: Google's library takes no other way to exchange a token. */
+const TOKEN_URL = 'http://sts.test/token';
+
+/**
+ * Exchanges one token for another, as Google's security token service does: the n-th exchange gives the n-th token. It is
+ * reached as a proxy.
+ */
 async function startTokenServer(...tokens: readonly string[]) {
   const asked: string[] = [];
   const server = createServer((request, response) => {
@@ -50,10 +58,11 @@ async function startTokenServer(...tokens: readonly string[]) {
   await once(server, 'listening');
   const address = server.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;
+  process.env.http_proxy = process.env.HTTP_PROXY = `http://127.0.0.1:${port}`;
   return {
-    url: `http://127.0.0.1:${port}/token`,
     asked,
     async [Symbol.asyncDispose]() {
+      Object.assign(process.env, DEAD_PROXY);
       server.closeAllConnections();
       server.close();
       await once(server, 'close');
@@ -62,15 +71,15 @@ async function startTokenServer(...tokens: readonly string[]) {
 }
 
 /** A file of default credentials: a token of one's own identity is exchanged for one of Google's. */
-async function credentialsFile(dir: string, tokenUrl: string, subject: string): Promise<string> {
+async function credentialsFile(dir: string, subject: string, source?: object): Promise<string> {
   await writeFile(join(dir, 'subject'), subject);
   const file = join(dir, 'adc.json');
   const credentials = {
     type: 'external_account',
     audience: '//iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/p/providers/q',
     subject_token_type: 'urn:ietf:params:oauth:token-type:jwt',
-    token_url: tokenUrl,
-    credential_source: { file: join(dir, 'subject') },
+    token_url: TOKEN_URL,
+    credential_source: source ?? { file: join(dir, 'subject') },
   };
   await writeFile(file, JSON.stringify(credentials));
   return file;
@@ -89,16 +98,26 @@ test('a given token is sent, model and project are in the path, and tokens are c
 test('Google default credentials are exchanged for a token, once for many requests', async () => {
   await using project = await createTempProject();
   await using tokens = await startTokenServer('right');
-  const file = await credentialsFile(project.dir, tokens.url, 'who we are');
+  const file = await credentialsFile(project.dir, 'who we are');
   const { outcome } = await ask({ variables: { GOOGLE_APPLICATION_CREDENTIALS: file } });
   expect(outcome.ok).toBe(true);
   expect(tokens.asked).toEqual(['who we are']);
 });
 
+test('the own identity may come from a server on this machine, which is asked past the proxy', async () => {
+  await using project = await createTempProject();
+  await using tokens = await startTokenServer('right');
+  await using identity = await startJsonServer({ '/identity': { value: 'who we are' } });
+  const format = { type: 'json', subject_token_field_name: 'value' };
+  const file = await credentialsFile(project.dir, '', { url: `${identity.url}/identity`, format });
+  const { outcome } = await ask({ variables: { GOOGLE_APPLICATION_CREDENTIALS: file } });
+  expect([outcome.ok, tokens.asked, identity.asked.length]).toEqual([true, ['who we are'], 1]);
+});
+
 test('a refused token is requested again after gcpAuthRefresh has signed in', async () => {
   await using project = await createTempProject();
   await using tokens = await startTokenServer('too old', 'right');
-  const file = await credentialsFile(project.dir, tokens.url, 'before');
+  const file = await credentialsFile(project.dir, 'before');
   const gcpAuthRefresh = `printf after > '${project.dir}/subject'`;
   const { outcome, seen } = await ask({ variables: { GOOGLE_APPLICATION_CREDENTIALS: file }, gcpAuthRefresh });
   expect(outcome.ok).toBe(true);

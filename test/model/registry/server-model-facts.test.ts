@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { fetch } from '../../../src/lib/network/fetch.ts';
 import { fetchServerModelFacts } from '../../../src/model/registry/server-model-facts.ts';
 import { startJsonServer } from '../../support/json-server.ts';
 

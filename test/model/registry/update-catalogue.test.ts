@@ -1,6 +1,7 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { fetch } from '../../../src/lib/network/fetch.ts';
 import {
   type CatalogueUpdateCounts,
   createCataloguePageLoader,

@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import { expect, test } from 'vitest';
+import { fetch } from '../../../src/lib/network/fetch.ts';
 import { createAgent } from '../../../src/sdk/agent/create-agent.ts';
 import type { AgentOptions } from '../../../src/sdk/agent/options.ts';
 import { buildTool } from '../../../src/sdk/build-tool.ts';

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { WebSearchSettings } from '../../../src/contracts/settings.ts';
+import { fetch } from '../../../src/lib/network/fetch.ts';
 import { createProviderSearch } from '../../../src/tools/web-search/search-providers.ts';
 import type { WebSearchOptions } from '../../../src/tools/web-search/web-search.ts';
 import { startJsonServer } from '../../support/json-server.ts';

@@ -1,6 +1,7 @@
 import type { BaseAnthropic } from '@anthropic-ai/sdk/client';
 import type { JsonObject } from '../../../contracts/json.ts';
 import type { ModelFailure, ModelPort, ModelRequest } from '../../../contracts/model.ts';
+import { fetch } from '../../../lib/network/fetch.ts';
 import { getModelInfo } from '../../built-in-models.ts';
 import { classifyThrown } from '../../stream/failures.ts';
 import { shortenErrorBodies } from '../../stream/http-stream.ts';

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../../contracts/json.ts';
 import type { ModelPort, ModelRequest } from '../../../contracts/model.ts';
+import { fetch } from '../../../lib/network/fetch.ts';
 import { parseGeminiGeneration } from '../../efforts.ts';
 import {
   type BlockEventWriter,

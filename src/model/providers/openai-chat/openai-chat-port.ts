@@ -14,6 +14,7 @@ import type {
   RefusedPosition,
   RequestMessage,
 } from '../../../contracts/model.ts';
+import { fetch } from '../../../lib/network/fetch.ts';
 import type { ReasoningParameter } from '../../provider-presets.ts';
 import { getOrigin, postStreamingRequest } from '../../stream/http-stream.ts';
 import { narrowToObject, narrowToObjects, parseNetworkJson } from '../../stream/json-values.ts';

@@ -2,6 +2,7 @@ import type { OpenAI } from 'openai/client';
 import type { JsonObject } from '../../../contracts/json.ts';
 import type { ModelPort } from '../../../contracts/model.ts';
 import { createLazy } from '../../../lib/memoize.ts';
+import { fetch } from '../../../lib/network/fetch.ts';
 import {
   type BlockEventWriter,
   createBlockEventWriter,
