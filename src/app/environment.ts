@@ -65,7 +65,7 @@ export function readEnvironment(
       tmux: nonEmpty(env.TMUX) !== undefined,
       isRemote: nonEmpty(env.SSH_CONNECTION) !== undefined || nonEmpty(env.SSH_TTY) !== undefined,
       reflows: nonEmpty(env.TMUX) !== undefined || !truncatesRows(env),
-      locale: env.LC_ALL ?? env.LC_CTYPE ?? env.LANG ?? '',
+      locale: nonEmpty(env.LC_ALL) ?? nonEmpty(env.LC_CTYPE) ?? env.LANG ?? '',
       accessible: nonEmpty(env.ACCESSIBLE) !== undefined || nonEmpty(env.OURO_A11Y) !== undefined,
     },
     isCi: nonEmpty(env.CI) !== undefined,

@@ -111,7 +111,7 @@ function mergeFailures(failures: readonly FailedCallCount[]): readonly FailedCal
     const key = `${failure.tool} ${failure.cause}`;
     merged.set(key, { ...failure, count: (merged.get(key)?.count ?? 0) + failure.count });
   }
-  return [...merged.values()].toSorted((a, b) => b.count - a.count || a.tool.localeCompare(b.tool));
+  return [...merged.values()].toSorted((a, b) => b.count - a.count || a.tool.localeCompare(b.tool, 'en'));
 }
 
 /** The quantile of the normal distribution for 95 %. */

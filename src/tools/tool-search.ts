@@ -60,7 +60,7 @@ function searchTools(query: string, tools: readonly Tool[]): readonly Tool[] {
   return tools
     .map((tool) => ({ tool, score: scoreTool(tool, words) }))
     .filter(({ score }) => score > 0)
-    .toSorted((a, b) => b.score - a.score || a.tool.name.localeCompare(b.tool.name))
+    .toSorted((a, b) => b.score - a.score || a.tool.name.localeCompare(b.tool.name, 'en'))
     .slice(0, MAX_RESULTS)
     .map(({ tool }) => tool);
 }

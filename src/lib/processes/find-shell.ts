@@ -1,6 +1,8 @@
+import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { posix, win32 } from 'node:path';
+import { memoizeByKey } from '../memoize.ts';
 import { getProcessStartTime } from './process-info.ts';
 import { CALL_PROCESS_MARKER, createProcessMarkerCommand } from './process-markers.ts';
 import { killProcessTree } from './process-tree.ts';
@@ -10,6 +12,9 @@ type Variables = Readonly<Record<string, string | undefined>>;
 type Machine = { readonly platform: string; readonly exists: (file: string) => boolean };
 
 const THIS_MACHINE: Machine = { platform: process.platform, exists: existsSync };
+
+/** Flags that keep the shells from reading the startup files of the user. */
+const FLAGS = { bash: ['--noprofile', '--norc', '-c'], sh: ['-c'] } as const;
 
 /**
  * Returns the path of a shell, `undefined` if it is not installed. On Windows it is the one of Git for Windows: `bash` on
@@ -28,6 +33,27 @@ export function findShell(
     .map((folder) => win32.join(folder, 'bin', `${name}.exe`))
     .find(exists);
 }
+
+/**
+ * Returns the environment for a shell. Variables often name a locale that is not installed, for example after an `ssh`
+ * from another machine. Programs then use the locale C, but bash, perl and others first print a warning, which would be
+ * read as output of the command. Such a name is replaced by that of the locale that is used.
+ */
+export function createShellEnvironment<Env extends Variables>(env: Env): Env {
+  const bash = findShell('bash', env);
+  if (bash === undefined) return env;
+  const names = env.LC_ALL ? ['LC_ALL'] : Object.keys(env).filter((name) => /^(?:LANG|LC_\w+)$/.test(name));
+  const missing = names.filter((name) => !isInstalledLocale(JSON.stringify([bash, name, env[name]])));
+  return Object.assign({}, env, Object.fromEntries(missing.map((name) => [name, 'C'])));
+}
+
+/** Returns whether bash can set a variable to a locale. It takes any value for `LANG`, which stands for all the others. */
+const isInstalledLocale = memoizeByKey((assignment) => {
+  const [bash, name, locale]: readonly string[] = JSON.parse(assignment);
+  if (bash === undefined || /^(?:|C|POSIX|C\.utf-?8)$/i.test(locale ?? '')) return true;
+  const script = `${name === 'LANG' ? 'LC_ALL' : name}=$1`;
+  return spawnSync(bash, [...FLAGS.bash, script, 'bash', locale ?? ''], { env: {} }).stderr?.length === 0;
+});
 
 /** Returns the advice for machines without a shell. */
 export function describeMissingShell(platform: string = process.platform): string {
@@ -55,9 +81,6 @@ function listGitFolders(variables: Variables): readonly string[] {
   ];
 }
 
-/** Flags that keep the shells from reading the startup files of the user. */
-const FLAGS = { bash: ['--noprofile', '--norc', '-c'], sh: ['-c'] } as const;
-
 /**
  * Runs a command line in a shell. When it exits, all its processes are killed, including background processes and those
  * that detached, cleared their environment or changed their name.
@@ -68,7 +91,7 @@ export async function runShellCommand(
   options: RunProgramOptions & Required<Pick<RunProgramOptions, 'env'>>,
 ): Promise<ProgramResult> {
   const marker = randomUUID();
-  const env = { ...options.env, [CALL_PROCESS_MARKER]: marker };
+  const env = { ...createShellEnvironment(options.env), [CALL_PROCESS_MARKER]: marker };
   const file = findShell(shell, env);
   if (file === undefined) {
     const empty = Buffer.alloc(0);

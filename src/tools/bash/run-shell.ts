@@ -6,7 +6,7 @@ import { join, normalize } from 'node:path';
 import type { Readable } from 'node:stream';
 import { ToolFailure } from '../../contracts/tool.ts';
 import { ABSOLUTE_PATH_PATTERN } from '../../lib/files/path-style.ts';
-import { describeMissingShell, findShell } from '../../lib/processes/find-shell.ts';
+import { createShellEnvironment, describeMissingShell, findShell } from '../../lib/processes/find-shell.ts';
 import { getProcessStartTime } from '../../lib/processes/process-info.ts';
 import { createProcessMarkerCommand } from '../../lib/processes/process-markers.ts';
 import { killProcessTree, listRemainingProcesses } from '../../lib/processes/process-tree.ts';
@@ -168,7 +168,7 @@ function spawnShell({ command, cwd, env, marker, ledger, wrap, wrapperFile }: Sh
   const wrapperFd = wrapperFile === undefined ? undefined : openSync(wrapperFile, 'r');
   const child = spawn(file, args, {
     cwd,
-    env: { ...env },
+    env: { ...createShellEnvironment(env) },
     // On Windows, a detached program gets a console window of its own.
     detached: !isWindows,
     windowsHide: true,

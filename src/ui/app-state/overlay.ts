@@ -76,7 +76,7 @@ function groupCommands(commands: readonly CommandInfo[], recent: readonly string
 }
 
 function compareNames(a: CommandInfo, b: CommandInfo): number {
-  return a.name.localeCompare(b.name);
+  return a.name.localeCompare(b.name, 'en');
 }
 
 /** Returns the commands that match a query: exact, starting, then containing; recent ones first. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { describeMissingShell, findShell } from '../../../src/lib/processes/find-shell.ts';
+import { createShellEnvironment, describeMissingShell, findShell } from '../../../src/lib/processes/find-shell.ts';
 
 const onLinux = (...files: readonly string[]) => ({
   platform: 'linux',
@@ -38,4 +38,18 @@ test.each([
 test('neither the bash of WSL nor one beside a relative entry of PATH is used', () => {
   const variables = { PATH: 'C:\\Windows\\System32;.\\bin;bin', ProgramFiles: 'C:\\Program Files' };
   expect(findShell('bash', variables, on('C:\\Windows\\System32\\bash.exe', 'bin\\bash.exe'))).toBeUndefined();
+});
+
+test.skipIf(process.platform === 'win32').each([
+  [{ LC_ALL: 'xx_YY.UTF-8', LC_CTYPE: 'xx_YY.UTF-8', LANG: 'xx_YY.UTF-8' }, { LC_ALL: 'C' }],
+  [{ LANG: 'xx_YY.UTF-8', LC_TIME: 'C' }, { LANG: 'C' }],
+  [
+    { LC_ALL: '', LANG: 'C.UTF-8', LC_CTYPE: 'xx_YY', LC_TIME: 'nowhere' },
+    { LC_CTYPE: 'C', LC_TIME: 'C' },
+  ],
+  [{ LC_ALL: 'POSIX', LANG: 'xx_YY.UTF-8' }, {}],
+  [{ LANG: 'C.UTF-8', LC_CTYPE: '', LANGUAGE: 'xx' }, {}],
+])('a shell gets the locale C for one that is not installed: %j', (variables, replaced) => {
+  const env = { PATH: '/usr/bin:/bin', ...variables };
+  expect(createShellEnvironment(env)).toEqual({ ...env, ...replaced });
 });
