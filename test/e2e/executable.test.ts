@@ -1,6 +1,16 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import manifest from '../../package.json' with { type: 'json' };
@@ -108,6 +118,8 @@ describe.runIf(isWholeRun && process.platform === 'linux' && NO_SANDBOX === unde
     await using machine = await startMachine();
     await using server = await startJsonServer(createReleaseResponses({ version: NEXT, archive: next }));
     const version = async () => (await run(machine, ['--version'])).stdout.trim();
+    const program = join(machine.root, 'bin/ouro');
+    chmodSync(program, 0o751);
     const update = (...args: readonly string[]) =>
       run(machine, ['update', ...args], undefined, { OURO_RELEASE_URL: server.url });
     const replaced = (from: string, to: string) => expect.stringContaining(`ouro ${from} was replaced by ${to}.`);
@@ -126,6 +138,7 @@ describe.runIf(isWholeRun && process.platform === 'linux' && NO_SANDBOX === unde
       NEXT,
       ['ouro', 'ouro.previous'],
     ]);
+    expect((statSync(program).mode & 0o777).toString(8)).toBe('751');
     expect(await update()).toMatchObject({ code: 0, stdout: `ouro ${NEXT} is installed already.\n` });
     expect(await update('--back')).toMatchObject({ code: 0, stdout: replaced(NEXT, manifest.version) });
     expect(await version()).toBe(manifest.version);

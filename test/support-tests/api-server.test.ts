@@ -1,6 +1,6 @@
-import { fetch } from '../../src/lib/network/fetch.ts';
 import Anthropic from '@anthropic-ai/sdk';
 import { expect, test } from 'vitest';
+import { fetch } from '../../src/lib/network/fetch.ts';
 import * as faults from '../support/api/faults.ts';
 import {
   type ApiTurn,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { copyFile, link, mkdir, open, rename, rm } from 'node:fs/promises';
+import { chmod, copyFile, link, mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, parse } from 'node:path';
 import { z } from 'zod';
 import { getReleaseSource } from '../../app/environment.ts';
@@ -121,6 +121,8 @@ async function replaceFile(file: string, fresh: string): Promise<void> {
     });
     return;
   }
+  // A private umask must not take the program away from the other users of the machine.
+  await chmod(fresh, (await stat(file)).mode & 0o7777);
   // File systems without links get a copy.
   await link(file, previous).catch(() => copyFile(file, previous));
   await rename(fresh, file);
