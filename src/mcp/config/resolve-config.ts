@@ -2,6 +2,7 @@ import { isAbsolute, join, resolve } from 'node:path';
 import { type ParseError, parse } from 'jsonc-parser';
 import type { SettingsLayer } from '../../contracts/settings.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
+import { hasLookalikeText } from '../../permissions/call-risks.ts';
 import {
   type ConfiguredMcpServer,
   describeMcpLaunchDetails,
@@ -176,6 +177,10 @@ function readServer(
 ): ConfiguredMcpServer | undefined {
   const { scope } = source;
   const file = source.file ?? '';
+  if (isReservedName(name)) {
+    problems.push({ file, text: `MCP server "${name}" is ignored: the name could pass for ouro itself. Rename it.` });
+    return undefined;
+  }
   const entry = parseMcpServerEntry(value);
   if (!entry.ok) {
     problems.push({ file, text: `MCP server "${name}" is ignored: ${entry.problem}.` });
@@ -206,6 +211,20 @@ function readServer(
     ...(entry.timeoutMs === undefined ? {} : { callTimeoutMs: entry.timeoutMs }),
     ...blockedPart,
   };
+}
+
+/** Names in which a server would speak as ouro, its model or the user. */
+const RESERVED_NAME = /^(?:ouro|claude|anthropic|system|user|assistant)(?:code|cli|official|app)?$/;
+
+function isReservedName(name: string): boolean {
+  return (
+    RESERVED_NAME.test(
+      name
+        .normalize('NFKC')
+        .toLowerCase()
+        .replaceAll(/[^a-z]/g, ''),
+    ) || hasLookalikeText(name)
+  );
 }
 
 /** Returns a message when the address of a remote server or of its identity provider cannot be used. */

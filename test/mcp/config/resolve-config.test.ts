@@ -187,3 +187,27 @@ test.each([
   const { problems } = await vouchedBy({ ...VOUCHED.oauth.identityProvider, ...provider }, oauth);
   expect(problems).toMatchObject([{ text: expect.stringContaining(why) }]);
 });
+
+test.each(['ouro', 'Ouro', 'claude', 'claude-code', 'system', 'оuro', 'ｏｕｒｏ', ' ouro '])(
+  'a server cannot be called "%s" and ask in the voice of ouro',
+  async (name) => {
+    const { servers, problems } = await resolveMcpConfig(
+      parts({ layers: [user({ [name]: { command: 'x' } })], folders: [] }),
+    );
+    expect(servers).toEqual([]);
+    expect(problems).toEqual([
+      {
+        file: '/u/settings.json',
+        text: `MCP server "${name}" is ignored: the name could pass for ouro itself. Rename it.`,
+      },
+    ]);
+  },
+);
+
+test.each(['ouroboros', 'filesystem', 'claude-docs', 'münchen', 'погода', 'user-db'])(
+  'a server may be called "%s"',
+  async (name) => {
+    const { servers } = await resolveMcpConfig(parts({ layers: [user({ [name]: { command: 'x' } })], folders: [] }));
+    expect(servers).toMatchObject([{ name }]);
+  },
+);

@@ -11,7 +11,7 @@ export function formatQuestionTitle(question: UserQuestion): string {
     case 'plan':
       return 'Go ahead with this plan?';
     case 'elicitation':
-      return `${sanitize(question.server, 'line')} asks`;
+      return `The MCP server ${sanitize(question.server, 'line')} asks`;
     default:
       return 'A question for you';
   }
@@ -45,7 +45,9 @@ type Elicitation = Extract<UserQuestion, { kind: 'elicitation' }>;
 
 /** Creates the body of an elicitation: the message, and the URL, the current field or the review of the form. */
 function createElicitationBody(question: Elicitation, { partIndex, answers, problem }: DialogForm): DialogBody {
-  const message = sanitize(question.message, 'prompt').split('\n');
+  const message = sanitize(question.message, 'prompt')
+    .split('\n')
+    .map((line) => `│ ${line}`);
   if (question.wants.mode === 'url') {
     const { url } = question.wants;
     const host = URL.canParse(url) ? new URL(url).host : 'invalid URL';

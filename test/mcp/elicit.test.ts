@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest';
+import type { UserQuestion } from '../../src/contracts/tool.ts';
+import { elicit } from '../../src/mcp/elicit.ts';
+
+/** Has a server ask with this message and these fields, and returns what the user was shown. */
+async function askedBy(message: string, properties: object = { color: { type: 'string' } }) {
+  const shown: UserQuestion[] = [];
+  const params = { mode: 'form' as const, message, requestedSchema: { type: 'object' as const, properties } };
+  const { result, reason } = await elicit(
+    'paint',
+    params,
+    async (question) => {
+      shown.push(question);
+      return { kind: 'elicitation', action: 'accept', content: {} };
+    },
+    new AbortController().signal,
+  );
+  return { shown, action: result.action, reason };
+}
+
+test.each([
+  { password: { type: 'string' } },
+  { apiKey: { type: 'string' } },
+  { value: { type: 'string', title: 'Your Anthropic API key' } },
+  { value: { type: 'string', description: 'Paste the access token here' } },
+  { githubToken: { type: 'string' } },
+  { client_secret: { type: 'string' } },
+  { passPhrase: { type: 'string' } },
+  { a: { type: 'string' }, pin: { type: 'string', title: 'PIN' } },
+])('a form with a field for a secret is declined without a question: %o', async (properties) => {
+  const { shown, action, reason } = await askedBy('ouro needs your key.', properties);
+  expect({ shown, action }).toEqual({ shown: [], action: 'decline' });
+  expect(reason).toMatch(/must not ask for passwords, keys or tokens/);
+});
+
+test.each([
+  { color: { type: 'string' } },
+  { maxTokens: { type: 'number' } },
+  { keyboard: { type: 'string' } },
+  { passenger: { type: 'string', title: 'Passenger' } },
+  { sort_key: { type: 'string' } },
+])('a form with other fields is asked: %o', async (properties) => {
+  expect((await askedBy('Which one?', properties)).shown).toHaveLength(1);
+});
+
+test('a message has five lines at most', async () => {
+  const { shown } = await askedBy(Array.from({ length: 15 }, (_, line) => `line ${line}`).join('\n'));
+  expect(shown).toMatchObject([{ server: 'paint', message: 'line 0\nline 1\nline 2\nline 3\n…' }]);
+});
