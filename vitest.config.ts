@@ -30,6 +30,7 @@ export default defineConfig({
     // further worker loads all modules again.
     maxWorkers: Math.min(6, Math.max(isWholeRun ? 4 : 3, availableParallelism())),
     include: process.platform === 'win32' ? PORTABLE : ALL,
+    globalSetup: ['test/support/global-setup.ts'],
     setupFiles: ['test/support/setup.ts'],
     pool: 'threads',
     isolate: false,

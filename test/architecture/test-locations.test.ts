@@ -50,7 +50,8 @@ test('a test is in the folder that mirrors its subject, or among the suites for 
 });
 
 test('tests create temporary folders with `createTempFolder`, which removes them', () => {
-  const helpers = ['temp-folder.ts', 'postgres.ts', 'conformance-client.ts'].map((name) => `test/support/${name}`);
+  const names = ['temp-folder.ts', 'global-setup.ts', 'postgres.ts', 'conformance-client.ts'];
+  const helpers = names.map((name) => `test/support/${name}`);
   const own = list('test').filter((path) => /\bmkdtemp(?:Sync)?\(/.test(readFileSync(join(root, path), 'utf8')));
   expect(own.toSorted()).toEqual(helpers.toSorted());
 });

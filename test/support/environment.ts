@@ -1,5 +1,6 @@
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { RUN_FOLDER } from './file-leftovers.ts';
 
 /** The folders of a project that its processes need. */
 export type ProjectFolders = { readonly home: string; readonly ouroHome: string; readonly marker: string };
@@ -7,7 +8,9 @@ export type ProjectFolders = { readonly home: string; readonly ouroHome: string;
 const PATH = '/usr/local/bin:/usr/bin:/bin';
 
 /** A fresh home would have the runtime translate every library anew, which takes longer than most tests. */
-export const SHARED_CACHE = { BUN_RUNTIME_TRANSPILER_CACHE_PATH: join(tmpdir(), 'ouro-test-cache') };
+export const SHARED_CACHE = {
+  BUN_RUNTIME_TRANSPILER_CACHE_PATH: join(process.env[RUN_FOLDER] ?? tmpdir(), 'ouro-test-cache'),
+};
 
 /** A program that runs for a second does not earn back what compiling it costs: a third of its processor time. */
 const NO_COMPILER = { BUN_JSC_useJIT: '0' };

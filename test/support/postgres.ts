@@ -2,6 +2,7 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
 import { chown, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -47,7 +48,7 @@ export async function startPostgres(): Promise<TestPostgres> {
   if (isRoot) await chown(folder, NOBODY, NOBODY);
   const options = {
     cwd: folder,
-    env: { PATH: `${programs}:/usr/bin:/bin`, LANG: 'C.UTF-8' },
+    env: { PATH: `${programs}:/usr/bin:/bin`, LANG: 'C.UTF-8', TMPDIR: tmpdir() },
     ...(isRoot ? { uid: NOBODY, gid: NOBODY } : {}),
   };
   const data = join(folder, 'data');

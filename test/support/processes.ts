@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { WAIT_MS } from './runs.ts';
 
@@ -8,6 +8,8 @@ export type ProcessFacts = {
   readonly parent: number;
   readonly group: number;
   readonly session: number;
+  /** When it began, in milliseconds since the system started. */
+  readonly startedMs: number;
   readonly command: string;
 };
 
@@ -37,12 +39,27 @@ export function newestPid(): number {
   return Number(readFileSync('/proc/loadavg', 'utf8').trim().split(' ')[4]);
 }
 
+/** Returns the time since the system started, to a hundredth of a second; the runtime knows only seconds. */
+export function uptimeMs(): number {
+  return existsSync('/proc/uptime') ? Number(readFileSync('/proc/uptime', 'utf8').split(' ')[0]) * 1000 : 0;
+}
+
 /** All processes started with `NAME=value` in their environment, also those that became daemons. */
 export async function processesMarked(marker: string, after = 0): Promise<readonly ProcessFacts[]> {
   // After every test: only the few that carry it are looked at any closer.
   const oldest = newestPid() >= after ? after : 0;
   const marked = pidsNow().filter((pid) => pid > oldest && read(pid, 'environ').includes(`${marker}\0`));
   return marked.flatMap((pid) => factsOf(pid) ?? []);
+}
+
+/** Processes whose environment, command or working directory names a folder. */
+export async function processesNaming(folder: string): Promise<readonly ProcessFacts[]> {
+  const naming = pidsNow().filter(
+    (pid) =>
+      pid !== process.pid &&
+      (read(pid, 'environ').includes(folder) || read(pid, 'cmdline').includes(folder) || cwdOf(pid).startsWith(folder)),
+  );
+  return naming.flatMap((pid) => factsOf(pid) ?? []);
 }
 
 /** Waits until no process has the marker; throws with the remaining ones after the limit. */
@@ -56,20 +73,30 @@ export async function expectNoProcessesLeft(marker: string, limitMs = WAIT_MS): 
 }
 
 /** Waits until nothing with the marker lives, and resolves with what is left: a busy system takes its time to kill. */
-export async function listLeft(marker: string, limitMs = WAIT_MS): Promise<readonly ProcessFacts[]> {
+export function listLeft(marker: string, limitMs = WAIT_MS): Promise<readonly ProcessFacts[]> {
+  return waitUntilNone(() => processesMarked(marker), limitMs);
+}
+
+/** Waits until a list of processes is empty, and resolves with what it has after the limit. */
+export async function waitUntilNone(list: ProcessList, limitMs = WAIT_MS): Promise<readonly ProcessFacts[]> {
   const until = performance.now() + limitMs;
   for (;;) {
-    const left = await processesMarked(marker);
+    const left = await list();
     if (left.length === 0 || performance.now() > until) return left;
     await wait(15);
   }
 }
 
+type ProcessList = () => Promise<readonly ProcessFacts[]>;
+
 /** Kills the processes with the marker that were started after a process, until there are none. */
-export async function killMarkedProcesses(marker: string, after = 0): Promise<void> {
-  for (;;) {
-    const left = await processesMarked(marker, after);
-    if (left.length === 0) return;
+export function killMarkedProcesses(marker: string, after = 0): Promise<void> {
+  return killUntilNone(() => processesMarked(marker, after));
+}
+
+/** Kills the processes of a list until it is empty. */
+export async function killUntilNone(list: ProcessList): Promise<void> {
+  for (let left = await list(); left.length > 0; left = await list()) {
     for (const { pid } of left) killNow(pid);
     await wait(5);
   }
@@ -84,17 +111,21 @@ export function killNow(pid: number): void {
   }
 }
 
+/** None on systems without /proc. */
 function pidsNow(): readonly number[] {
-  return readdirSync('/proc').map(Number).filter(Number.isInteger);
+  return existsSync('/proc') ? readdirSync('/proc').map(Number).filter(Number.isInteger) : [];
 }
 
 function factsOf(pid: number): ProcessFacts | undefined {
   const stat = read(pid, 'stat');
   // The name in parentheses may hold anything, more parentheses included.
-  const [state, parent, group, session] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const [state, parent, group, session] = fields;
   if (state === undefined || state === '' || state === 'Z' || state === 'X') return undefined;
   const command = read(pid, 'cmdline').replaceAll('\0', ' ').trim();
-  return { pid, parent: Number(parent), group: Number(group), session: Number(session), command };
+  // The system counts in hundredths of a second.
+  const startedMs = Number(fields[19]) * 10;
+  return { pid, parent: Number(parent), group: Number(group), session: Number(session), startedMs, command };
 }
 
 /** At once: the system makes the text up in memory, and a promise for each would cost many times as much. */
@@ -103,6 +134,14 @@ function read(pid: number, file: string): string {
     return readFileSync(`/proc/${pid}/${file}`, 'utf8');
   } catch {
     // It may end between being listed and being read, or belong to somebody else.
+    return '';
+  }
+}
+
+function cwdOf(pid: number): string {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`);
+  } catch {
     return '';
   }
 }

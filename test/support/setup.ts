@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import { afterAll, vi } from 'vitest';
+import { afterAll, expect, vi } from 'vitest';
 import { DEAD_PROXY } from './environment.ts';
+import { watchLeftovers } from './file-leftovers.ts';
 import { WAIT_MS } from './runs.ts';
-import { removeTempFolders } from './temp-folder.ts';
 
 /**
  * The variables that tests and what they start inherit. Others belong to whoever runs the tests: keys, proxies, the
@@ -30,4 +30,4 @@ const waitFrequently: typeof waitFor = (callback, options) =>
 // This file runs once for each test file, in the same process.
 if (waitFor.name !== waitFrequently.name) vi.waitFor = waitFrequently;
 
-afterAll(removeTempFolders);
+afterAll(watchLeftovers(expect.getState().testPath ?? ''));

@@ -143,10 +143,10 @@ async function catchFailure(pending: Promise<void>): Promise<{ readonly thrown: 
 type UnsavedLines = ReturnType<typeof openUnsavedLineStorage>;
 
 /** Folders that are usually on other disks than the home folder. */
-const DEFAULT_PARENTS = [tmpdir(), '/dev/shm'];
+const listDefaultParents = (): readonly string[] => [tmpdir(), '/dev/shm'];
 
 /** Opens the storage for the unsaved lines of one session. */
-export function openUnsavedLineStorage(sessionId: string, parents: readonly string[] = DEFAULT_PARENTS) {
+export function openUnsavedLineStorage(sessionId: string, parents: readonly string[] = listDefaultParents()) {
   let open: { readonly handle: AppendHandle; readonly path: string } | undefined;
   return {
     /** Stores a line and returns the path; `undefined` when no other disk accepts it either. */
@@ -179,7 +179,7 @@ export function openUnsavedLineStorage(sessionId: string, parents: readonly stri
 /** Reads the lines that an earlier run could not write to the session file. */
 export function readUnsavedSessionLines(
   sessionId: string,
-  parents: readonly string[] = DEFAULT_PARENTS,
+  parents: readonly string[] = listDefaultParents(),
 ): readonly string[] {
   return listPaths(sessionId, parents).flatMap((path) => {
     try {

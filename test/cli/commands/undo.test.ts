@@ -129,7 +129,7 @@ test('files are undone one after the other, and redone in reverse', async () => 
 const RETRY = 'Run the same command again';
 const hasProgram = (...argv: readonly string[]) => spawnSync(argv[0] ?? '', argv.slice(1)).status === 0;
 /** Only root may do this, on few file systems. */
-const canLock = hasProgram('sh', '-c', 'f=$(mktemp) && chattr +i "$f" && chattr -i "$f"');
+const canLock = hasProgram('sh', '-c', 'f=$(mktemp); chattr +i "$f" && chattr -i "$f"; code=$?; rm "$f"; exit $code');
 const canMount = isWholeRun && hasProgram('unshare', '-rm', 'sh', '-c', 'mount -t tmpfs x /mnt');
 
 /** Runs `ouro undo` as a process inside a shell command that ends in `"$@"`. */
