@@ -11,7 +11,13 @@ import { getRuleFamily } from '../permissions/rules/rule-families.ts';
 import { isSecretVariable } from './credentials.ts';
 import { findLinkedWorktree, findPathsInGitConfig, type GitConfigPaths } from './git-paths.ts';
 import { listHiddenHomePaths } from './home-paths.ts';
-import { getPathKind, listForbiddenSockets, resolveAllLinks, resolveFuturePath } from './host-paths.ts';
+import {
+  getFolderAccess,
+  getPathKind,
+  listForbiddenSockets,
+  resolveAllLinks,
+  resolveFuturePath,
+} from './host-paths.ts';
 import type { SandboxPlan } from './plan.ts';
 import type { ScanFolders } from './scan-folders.ts';
 import { writeSeccompFilter } from './seccomp-filter.ts';
@@ -134,6 +140,7 @@ export function createSandboxPlanner(
       network: network === undefined ? 'hosts' : network ? 'open' : 'none',
       user: process.getuid?.() === 0 ? 'root' : 'plain',
       getPathKind,
+      getFolderAccess,
       resolveLinks: resolveAllLinks,
     };
   };

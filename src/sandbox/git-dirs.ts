@@ -1,7 +1,8 @@
-import { lstatSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { listFolderNames, readTextOrEmpty } from '../lib/files/read-or-default.ts';
 import { parseGitConfig } from '../lib/text/git-config.ts';
+import { addOwnerPermissions, forceRemove, getPathKind } from './host-paths.ts';
 import type { SandboxPlan } from './plan.ts';
 
 /**
@@ -92,10 +93,11 @@ export function readGitDirState(gitDirs: readonly string[]): GitDirSnapshot {
  */
 export function repairGitDirs(gitDirs: readonly string[], before: GitDirSnapshot): void {
   for (const gitDir of gitDirs) {
-    for (const path of findLinks(gitDir)) if (!before.links.has(path)) rmSync(path, { force: true });
+    for (const path of findLinks(gitDir)) if (!before.links.has(path)) forceRemove(path);
     for (const { path, lines } of readStepFiles(gitDir)) {
       const isAdded = (line: string) => isExecStep(line) && !before.steps.has(line);
       if (!lines.some(isAdded)) continue;
+      addOwnerPermissions(path, 0o600);
       writeFileSync(
         path,
         lines.map((line) => (isAdded(line) ? `# Removed after a sandboxed command: ${line}` : line)).join('\n'),
@@ -108,7 +110,7 @@ const isExecStep = (line: string) => EXEC_STEP.test(line);
 
 function readStepFiles(gitDir: string): readonly { readonly path: string; readonly lines: readonly string[] }[] {
   return STEP_FILES.map((name) => join(gitDir, name))
-    .filter((path) => lstatSync(path, { throwIfNoEntry: false })?.isFile() === true)
+    .filter((path) => getPathKind(path) === 'file')
     .map((path) => ({ path, lines: readTextOrEmpty(path).split('\n') }));
 }
 

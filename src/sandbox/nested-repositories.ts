@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { lstatSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { readTextOrEmpty } from '../lib/files/read-or-default.ts';
 import { type GitConfigEntry, parseGitConfig } from '../lib/text/git-config.ts';
 import { isPathInside } from '../permissions/resolve-path.ts';
 import { findCommandConfigKey } from '../permissions/shell/programs/git-repository.ts';
-import { resolveAllLinks } from './host-paths.ts';
+import { addOwnerPermissions, forceRemove, getPathKind, resolveAllLinks } from './host-paths.ts';
 import type { SandboxPlan } from './plan.ts';
 
 const GIT_ENV = { PATH: '/usr/local/bin:/usr/bin:/bin', GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' };
@@ -56,16 +56,19 @@ function disarmRepository(gitPath: string, { roots, draftFolder }: DisarmDeps): 
   const gitDir = resolveGitDir(gitPath);
   if (gitDir === undefined || !roots.some((root) => gitDir !== join(root, '.git') && isPathInside(gitDir, root)))
     return;
+  // What is hidden now can be shown later.
+  addOwnerPermissions(gitDir, 0o700);
   // Git takes its configuration from the folder that this file names.
-  rmSync(join(gitDir, 'commondir'), { force: true });
+  forceRemove(join(gitDir, 'commondir'));
   for (const file of [join(gitDir, 'config'), join(gitDir, 'config.worktree')]) {
-    const entry = lstatSync(file, { throwIfNoEntry: false });
-    if (entry !== undefined && !entry.isFile()) rmSync(file, { recursive: true, force: true });
-    else if (entry !== undefined) disarmConfig(file, join(draftFolder, randomUUID()));
+    const kind = getPathKind(file);
+    if (kind === 'file') disarmConfig(file, join(draftFolder, randomUUID()));
+    else if (kind !== 'missing') forceRemove(file);
   }
 }
 
 function disarmConfig(file: string, draft: string): void {
+  addOwnerPermissions(file, 0o600);
   const text = readTextOrEmpty(file);
   const config = parseGitConfig(text);
   const keys = config.ok ? [...new Set(config.entries.flatMap(findDangerousKey))] : [];
@@ -96,10 +99,9 @@ function unsetKey(file: string, key: string): boolean {
 
 /** Resolves a `.git` folder, or a `.git` file that names one. */
 function resolveGitDir(gitPath: string): string | undefined {
-  const entry = lstatSync(gitPath, { throwIfNoEntry: false });
-  if (entry === undefined) return undefined;
-  if (entry.isSymbolicLink()) return resolveAllLinks(gitPath);
-  if (entry.isDirectory()) return resolveAllLinks(gitPath);
+  const kind = getPathKind(gitPath);
+  if (kind === 'missing') return undefined;
+  if (kind === 'link' || kind === 'directory') return resolveAllLinks(gitPath);
   const [, target] = /^gitdir: (.+)\n?$/.exec(readTextOrEmpty(gitPath)) ?? [];
   return target === undefined ? undefined : resolveAllLinks(resolve(dirname(gitPath), target));
 }

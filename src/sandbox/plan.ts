@@ -15,6 +15,9 @@ export type NetworkLaunch = {
 /** The kind of a path. Links are never mounted, since a sandboxed command could have created them. */
 export type PathKind = 'directory' | 'file' | 'link' | 'missing';
 
+/** Whether the user can create entries in a folder: `locked` if not, unless he changes its mode, which he may. */
+export type FolderAccess = 'open' | 'locked' | 'closed';
+
 /** Everything that determines the sandbox of one command. */
 export type SandboxPlan = {
   /** Real paths of the workspace folders, which are writable. */
@@ -62,6 +65,7 @@ export type SandboxPlan = {
   /** File with the compiled seccomp filter; absent on unsupported processors. */
   readonly seccompFilter?: string;
   readonly getPathKind: (path: string) => PathKind;
+  readonly getFolderAccess: (path: string) => FolderAccess;
   /** Resolves links; returns the path itself if it does not exist. */
   readonly resolveLinks: (path: string) => string;
 };

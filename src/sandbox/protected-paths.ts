@@ -1,9 +1,10 @@
-import { mkdirSync, statSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { ToolFailure } from '../contracts/tool.ts';
 import { splitWords } from '../lib/text/lines.ts';
 import { listCredentialPaths } from './credentials.ts';
 import { listGitDirs, listGitRedirectFiles, listReadOnlyGitEntries, PROTECTED_IN_GIT_DIR } from './git-dirs.ts';
-import { resolveFuturePath } from './host-paths.ts';
+import { lstatIfReachable, resolveFuturePath } from './host-paths.ts';
 import { isMountable, type SandboxPlan } from './plan.ts';
 
 /** Folders and files of a project that determine which programs run; protected even if they do not exist yet. */
@@ -69,13 +70,38 @@ export function listProtectedPaths(plan: SandboxPlan): readonly ProtectedPath[] 
 }
 
 /**
+ * Lists the protected paths that the sandbox mounts. A missing path in a folder where the user cannot create anything
+ * has no mount; if a command could unlock that folder, the folder is read-only instead.
+ */
+export function listMountedPaths(plan: SandboxPlan): readonly ProtectedPath[] {
+  const locked = new Set<string>();
+  const mounted = listProtectedPaths(plan).filter(({ path, mount }) => {
+    if (mount === 'if-there' || plan.getPathKind(path) !== 'missing') return true;
+    const folder = findExistingFolder(path, plan);
+    const access = plan.getFolderAccess(folder);
+    if (access === 'locked') locked.add(folder);
+    return access === 'open';
+  });
+  return [
+    // First: the other mounts are inside of these.
+    ...[...locked].map((path) => ({ path, as: 'folder', mount: 'read-only' }) as const),
+    ...mounted.filter(({ path }) => !locked.has(path)),
+  ];
+}
+
+function findExistingFolder(path: string, plan: SandboxPlan): string {
+  const parent = dirname(path);
+  return parent === path || plan.getPathKind(parent) !== 'missing' ? parent : findExistingFolder(parent, plan);
+}
+
+/**
  * Lists protected paths that do not exist. Folders must be created before the sandbox starts; mounting over a missing
  * file leaves an empty file behind. Both are removed when the last command has ended.
  */
 export function listMissingProtectedPaths(
   plan: SandboxPlan,
 ): readonly Pick<ProtectedPath, 'path' | 'as' | 'content'>[] {
-  return listProtectedPaths(plan).filter(
+  return listMountedPaths(plan).filter(
     ({ path, mount }) => mount !== 'if-there' && plan.getPathKind(path) === 'missing',
   );
 }
@@ -108,7 +134,7 @@ export function listProtectedLinks(plan: SandboxPlan): readonly string[] {
 export function listPlaceholderFileNames(root: string, plan: SandboxPlan): readonly string[] {
   return PROTECTED_IN_PROJECT.files.filter((name) => {
     const path = `${root}/${name}`;
-    return plan.getPathKind(path) === 'missing' || statSync(path, { throwIfNoEntry: false })?.size === 0;
+    return plan.getPathKind(path) === 'missing' || lstatIfReachable(path)?.size === 0;
   });
 }
 
@@ -121,7 +147,7 @@ export function buildBwrapProtectionArgs(plan: SandboxPlan): readonly string[] {
 }
 
 function listMounts(plan: SandboxPlan): readonly string[] {
-  return listProtectedPaths(plan).flatMap(({ path, as, mount }) => {
+  return listMountedPaths(plan).flatMap(({ path, as, mount }) => {
     const kind = plan.getPathKind(path);
     if (kind === 'missing' && mount !== 'if-there' && as === 'file') return ['--ro-bind', '/dev/null', path];
     return isMountable(kind) ? [mount === 'writable' ? '--bind' : '--ro-bind', path, path] : [];

@@ -17,12 +17,13 @@ import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { getProcessStartTime } from '../lib/processes/process-info.ts';
 import { type GitDirSnapshot, listGitDirs, readGitDirState, repairGitDirs } from './git-dirs.ts';
+import { addOwnerPermissions, forceRemove, getPathKind } from './host-paths.ts';
 import type { SandboxPlan } from './plan.ts';
 import {
   listMissingProtectedPaths,
+  listMountedPaths,
   listPlaceholderFileNames,
   listProtectedLinks,
-  listProtectedPaths,
   listStrayGitFiles,
 } from './protected-paths.ts';
 
@@ -78,7 +79,7 @@ export function createSandboxPlaceholders(folder: string, name: string) {
         ...listMissingParents(path).map((parent): Placeholder => [parent, 'folder']),
         as === 'file' && content !== undefined ? [path, as, content] : [path, as],
       ]);
-      const uses = [...claim.uses, ...listProtectedPaths(plan).map(({ path }) => path)];
+      const uses = [...claim.uses, ...listMountedPaths(plan).map(({ path }) => path)];
       saveClaim({ ...claim, uses: [...new Set(uses)], made: [...claim.made, ...missing] });
       for (const [path, as, content] of missing) {
         if (as === 'folder') mkdirSync(path, { mode: 0o700, recursive: true });
@@ -91,7 +92,7 @@ export function createSandboxPlaceholders(folder: string, name: string) {
     },
     /** Deletes files that redirect git and restores replaced links; called when a command has ended. */
     repair() {
-      for (const path of strayPaths) rmSync(path, { recursive: true, force: true });
+      for (const path of strayPaths) forceRemove(path);
       strayPaths.clear();
       for (const [gitDir, state] of gitDirStates) repairGitDirs([gitDir], state);
       for (const [path, target] of links) restoreLink(path, target);
@@ -124,7 +125,7 @@ function writeIgnoreFile({ root, path, source }: SandboxPlan['ignoreFiles'][numb
 
 function listMissingParents(path: string): readonly string[] {
   const parent = dirname(path);
-  if (parent === path || lstatSync(parent, { throwIfNoEntry: false }) !== undefined) return [];
+  if (parent === path || getPathKind(parent) !== 'missing') return [];
   return [...listMissingParents(parent), parent];
 }
 
@@ -140,11 +141,11 @@ function removePlaceholder([path, as, content = '']: Placeholder): void {
 
 /** Restores a link that a command replaced. */
 function restoreLink(path: string, target: string): void {
-  const isUnchanged = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() && readlinkSync(path) === target;
-  if (isUnchanged) return;
+  const kind = getPathKind(path);
+  if (kind === 'link' && readlinkSync(path) === target) return;
+  addOwnerPermissions(dirname(path), 0o700);
   // Renamed, not deleted: the user may have created it.
-  if (lstatSync(path, { throwIfNoEntry: false }) !== undefined)
-    renameSync(path, `${path}.replaced-${randomUUID().slice(0, 8)}`);
+  if (kind !== 'missing') renameSync(path, `${path}.replaced-${randomUUID().slice(0, 8)}`);
   symlinkSync(target, path);
 }
 

@@ -30,7 +30,9 @@ describe.skipIf(NO_SANDBOX !== undefined)(`deep inside the sandbox (${NO_SANDBOX
     });
     const named = ['tools/git/hooks', 'conf/git/first', 'conf/git/second', 'lib/deep/hooks', 'lib/more'];
     const { run, sandbox } = await createTestSandbox(project);
-    await run(`exec 2>/dev/null; for n in ${named.join(' ')}; do ${WAYS.map((way) => `(${way})`).join('\n')}\ndone`);
+    await run(
+      `IFS=; exec 2>/dev/null; for n in ${named.join(' ')}; do ${WAYS.map((way) => `(${way})`).join('\n')}\ndone`,
+    );
     expect(await run('echo x > tools/other && echo free; echo x > tools/git/other && echo free')).toBe('free\nfree\n');
     sandbox.close();
     expect(readdirSync(join(project.dir, 'tools/git/hooks'))).toEqual(['pre-commit']);
@@ -48,7 +50,7 @@ describe.skipIf(NO_SANDBOX !== undefined)(`deep inside the sandbox (${NO_SANDBOX
       deny: ['Edit(gen/src/**)'],
     });
     await run(
-      `exec 2>/dev/null; for n in conf/deep/prod.yaml gen/src/a; do ${WAYS.map((way) => `(${way})`).join('\n')}\ndone`,
+      `IFS=; exec 2>/dev/null; for n in conf/deep/prod.yaml gen/src/a; do ${WAYS.map((way) => `(${way})`).join('\n')}\ndone`,
     );
     sandbox.close();
     expect(readFileSync(join(project.dir, 'conf/deep/prod.yaml'), 'utf8')).toBe('own');
@@ -61,7 +63,7 @@ describe.skipIf(NO_SANDBOX !== undefined)(`deep inside the sandbox (${NO_SANDBOX
     const { run, sandbox } = await createTestSandbox(project, { roots: [project.home] });
     const names = ['.config/autostart', '.config/systemd', '.local/bin', '.config/git', '.config/fish'];
     await run(
-      `exec 2>/dev/null; for n in ${names.join(' ')}; do ${WAYS.slice(0, -1)
+      `IFS=; exec 2>/dev/null; for n in ${names.join(' ')}; do ${WAYS.slice(0, -1)
         .map((way) => `(${way})`)
         .join('\n')}\ndone`,
     );
@@ -73,7 +75,7 @@ describe.skipIf(NO_SANDBOX !== undefined)(`deep inside the sandbox (${NO_SANDBOX
   longTest('no file can be made setuid, and all other mode bits can be set', async () => {
     await using project = await createTempProject({ a: '' });
     const { run, sandbox } = await createTestSandbox(project);
-    const printed = await run(`exec 2>/dev/null
+    const printed = await run(`exec 2>/dev/null; umask 022
       cp /bin/true t; chmod u+s t; chmod 4755 t; chmod 6755 t; install -m 4755 /bin/true t2
       perl -e 'use Fcntl; sysopen(F, "t3", O_CREAT|O_WRONLY, 04755); open(G, ">", "t4"); chmod(04755, *G);
         my ($a, $b, $c, $d, $e, $how) = ("t", "t5", "t6", "t7", "t8", pack("QQQ", 0101, 04755, 0));

@@ -88,7 +88,7 @@ describe.skipIf(NO_SANDBOX !== undefined)(`protected paths (${NO_SANDBOX ?? 'bub
         const fresh = 'cp -r attacker/folder $e/d1; cp attacker/file $e/f1; cp attacker/file $e/f2';
         return [`n=$PWD/${name}`, ...ways.map((way) => `(${fresh}; { ${way}; })`)];
       });
-      await run(`exec >/dev/null 2>&1; e=$PWD/attacker\n${tries.join('\n')}`);
+      await run(`IFS=; exec >/dev/null 2>&1; e=$PWD/attacker\n${tries.join('\n')}`);
       sandbox.close();
       expect(everything(project.dir)).toEqual(before);
     },

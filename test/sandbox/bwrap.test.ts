@@ -49,6 +49,7 @@ const PLAN: SandboxPlan = {
   localPorts: 'closed',
   user: 'plain',
   getPathKind: (path) => KINDS[path] ?? 'missing',
+  getFolderAccess: () => 'open',
   resolveLinks: (path) => path,
 };
 
@@ -122,6 +123,26 @@ test('missing protected folders are created first', () => {
     as: 'folder',
     mount: 'read-only',
   });
+});
+
+test('a folder that a command could unlock is read-only, and nothing is created where nobody can', () => {
+  const access = { '/w': 'closed', '/w/.git': 'locked' } as const;
+  const plan: SandboxPlan = {
+    ...PLAN,
+    nestedGitPaths: [],
+    getFolderAccess: (path) => (path === '/w' || path === '/w/.git' ? access[path] : 'open'),
+  };
+  expect(listMissingProtectedPaths(plan)).toEqual([]);
+  expect(mounts(plan).filter((mount) => / \/w(?:\/|$)/.test(mount))).toEqual([
+    'write /w',
+    'read /w/.git',
+    'read /w/.claude',
+    'read /w/.mcp.json',
+    'read /w/.git/hooks',
+    'read /w/.git/config',
+    'empty /w/secret',
+    'hide /w/secret.txt',
+  ]);
 });
 
 test('secrets are removed from the environment, and system calls are filtered', () => {

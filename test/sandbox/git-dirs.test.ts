@@ -1,8 +1,11 @@
+import { execFile } from 'node:child_process';
 import { existsSync, lstatSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { longTest } from '../support/long-test.ts';
+import { someOf } from '../support/runs.ts';
 import { createTestSandbox, NO_SANDBOX } from '../support/sandbox.ts';
 import { createTempProject } from '../support/temp-project.ts';
 
@@ -115,6 +118,36 @@ describe.skipIf(NO_SANDBOX !== undefined)(`git in a sandbox (${NO_SANDBOX ?? 'bu
     expect(existsSync(proof)).toBe(false);
     expect(await readFile(join(project.dir, 'own/.git/config'), 'utf8')).toContain('hooksPath');
     expect(await other.read('.git/config')).toContain('hooksPath');
+  });
+
+  test.each(
+    someOf(
+      [
+        ['hides its repository', 'chmod 0 sub/.git'],
+        ['hides its configuration', 'chmod 0 sub/.git/config'],
+        ['makes its repository read-only', 'chmod 500 sub/.git; chmod 400 sub/.git/config'],
+        ['makes a closed folder of a file', 'mkdir -p sub/.git/commondir/x; chmod 0 sub/.git/commondir'],
+        ['makes a file of the folder with steps', 'echo > .git/sequencer; mkdir .git/rebase-merge'],
+        ['closes the folder of a link', 'mkdir .git/logs/x; ln -s / .git/logs/x/y; chmod 500 .git/logs/x'],
+        ['closes the folder', 'chmod 500 .'],
+      ],
+      3,
+    ),
+  )('a command that %s runs nothing later, and the next one works', async (_, hide) => {
+    await using project = await createTempProject({ a: '1' });
+    await project.initGit();
+    const proof = join(project.home, 'ran');
+    const { run } = await createTestSandbox(project);
+    const output =
+      await run(`${IDENTITY}git init -q sub; git -C sub commit -q --allow-empty -m s; git add sub 2>&1 >/dev/null | tail -n 0
+      git -C sub config core.fsmonitor "touch '${proof}'; false"; ${hide}; echo over`);
+    expect(output).toBe('over\n');
+    expect(await run('echo over')).toBe('over\n');
+    // The user shows it again.
+    await promisify(execFile)('chmod', ['-R', 'u+rwX', project.dir]);
+    await project.git('-C', 'sub', 'status', '--short');
+    await project.git('status', '--short');
+    expect(existsSync(proof)).toBe(false);
   });
 
   longTest('an unfinished rebase of the user keeps its steps', async () => {

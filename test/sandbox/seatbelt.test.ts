@@ -25,6 +25,7 @@ const PLAN: SandboxPlan = {
   user: 'plain',
   secretVariables: ['GH_TOKEN'],
   getPathKind: (path) => (path === '/w/.git' ? 'directory' : path === '/w/.git/HEAD' ? 'file' : 'missing'),
+  getFolderAccess: () => 'open',
   resolveLinks: (path) => path,
 };
 
