@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { accessSync, constants, statSync } from 'node:fs';
 import type { QueuedMessage } from '../contracts/event.ts';
 import type { CliRunOptions } from '../contracts/frontend/cli-run-options.ts';
 import type { JsonObject } from '../contracts/json.ts';
@@ -55,8 +55,8 @@ export function decodeSessionState({
   const { cwd, ...settings } = decodeSessionSettings(liveSettings);
   return {
     ...settings,
-    // The folder may have been deleted since.
-    cwd: cwd !== undefined && isFolder(cwd) ? cwd : undefined,
+    // The folder may have been deleted or closed since.
+    cwd: cwd !== undefined && canEnterFolder(cwd) ? cwd : undefined,
     title,
     lastUuid,
     requestHead: requestHead.head,
@@ -67,8 +67,13 @@ export function decodeSessionState({
   };
 }
 
-function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+function canEnterFolder(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
 }
 
 /** The request head and announced facts of an earlier run, to be sent again byte for byte. */

@@ -1,3 +1,5 @@
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { SessionRecordBody } from '../../src/contracts/session.ts';
 import {
@@ -12,6 +14,7 @@ import { rebuildSession } from '../../src/session/records/rebuild-session.ts';
 import { createSessionRecord } from '../../src/session/records/session-record-writer.ts';
 import type { SessionSettings } from '../../src/session/records/session-settings.ts';
 import { createRequestHeadRecorder } from '../../src/session/request-head.ts';
+import { createTempFolder } from '../support/temp-folder.ts';
 
 const VERSION = '1.2.3';
 
@@ -72,11 +75,15 @@ test.each(Object.keys(SETTINGS).filter((name) => name !== 'files'))('a damaged %
   expect(state).toEqual({ ...NEW_SESSION_STATE, ...others, lastUuid: 'r1' });
 });
 
-test('a folder that no longer exists is not restored', () => {
-  expect(resumed([encodeSessionSettings({ cwd: '/nowhere/at/all', model: 'm' })])).toMatchObject({
-    cwd: undefined,
-    model: 'm',
-  });
+test('a folder that is gone, that became a file or that nobody may enter any more is not restored', () => {
+  const folder = createTempFolder();
+  writeFileSync(join(folder, 'file'), '');
+  mkdirSync(join(folder, 'closed/inner'), { recursive: true });
+  const restored = (cwd: string) => resumed([encodeSessionSettings({ cwd: join(folder, cwd), model: 'm' })]);
+  expect(restored('closed/inner')).toMatchObject({ cwd: join(folder, 'closed/inner'), model: 'm' });
+  chmodSync(join(folder, 'closed'), 0);
+  const lost = ['gone', 'file', 'file/inner', ...(process.getuid?.() === 0 ? [] : ['closed', 'closed/inner'])];
+  for (const cwd of lost) expect(restored(cwd), cwd).toMatchObject({ cwd: undefined, model: 'm' });
 });
 
 test('recorded events are part of the state', () => {
