@@ -3,7 +3,7 @@ import { dirname, extname, join, relative, resolve } from 'node:path';
 import { ignoreMissingFile } from '../../lib/errors.ts';
 import { isPathBelow } from '../../lib/files/path-style.ts';
 import { writePrivateFile } from '../../lib/files/private-file.ts';
-import { parseMemory } from './parse-memory.ts';
+import { escapeImport, parseMemory } from './parse-memory.ts';
 
 /** The names of imported files, and messages about those not imported. */
 export type ClaudeMemoryImport = { readonly imported: readonly string[]; readonly skipped: readonly string[] };
@@ -51,11 +51,12 @@ async function isFile(path: string): Promise<boolean> {
 }
 
 function replaceImport(text: string, importPath: string, target: string): string {
+  const written = `@${escapeImport(importPath)}`;
   return text
-    .split(/(?<=[\s(])|^/m)
+    .split(/(?<=(?<!\\)[\s(])|^/m)
     .map((part) => {
-      const suffix = part.startsWith(`@${importPath}`) ? part.slice(importPath.length + 1) : undefined;
-      return suffix === undefined || !/^[.,;:!?'")]*\s*$/.test(suffix) ? part : `@${target}${suffix}`;
+      const suffix = part.startsWith(written) ? part.slice(written.length) : undefined;
+      return suffix === undefined || !/^[.,;:!?'")]*\s*$/.test(suffix) ? part : `@${escapeImport(target)}${suffix}`;
     })
     .join('');
 }

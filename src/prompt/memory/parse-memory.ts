@@ -14,7 +14,8 @@ export type ParsedMemory = {
 };
 
 const FENCE = /^ {0,3}(`{3,}|~{3,})/;
-const IMPORT = /(?:^|(?<=[\s(]))@((?:~\/|\.{1,2}\/|\/)?[^\s@`)]+)/g;
+/** A path after `@`; a backslash keeps a blank in it. */
+const IMPORT = /(?:^|(?<=(?<!\\)[\s(]))@((?:~\/|\.{1,2}\/|\/)?(?:\\ |[^\s@`)])+)/g;
 
 /** Parses front matter, comments and imports, ignoring those inside code. */
 export async function parseMemory(source: string): Promise<ParsedMemory> {
@@ -127,10 +128,13 @@ function findCommentEnd(prose: string, start: number): number {
   return close + (prose[close + 3] === '\n' ? 4 : 3);
 }
 
+/** Spells a path the way an import of it is written. */
+export const escapeImport = (path: string): string => path.replaceAll(' ', '\\ ');
+
 function findImports(prose: string): readonly string[] {
   return [...prose.matchAll(IMPORT)].flatMap(([, target = '']) => {
     const path = target.replace(/(?<![.,;:!?'"])[.,;:!?'"]+$/, '');
-    return /[./]/.test(path) ? [path] : [];
+    return /[./]/.test(path) ? [path.replaceAll('\\ ', ' ')] : [];
   });
 }
 

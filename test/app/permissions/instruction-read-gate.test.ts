@@ -7,6 +7,7 @@ import { openCore } from '../../../src/app/open-core.ts';
 import { buildTrustQuestion } from '../../../src/app/trust/folder-trust.ts';
 import { trustFolder } from '../../../src/app/trust/manage-folder-trust.ts';
 import type { CliRunOptions } from '../../../src/contracts/frontend/cli-run-options.ts';
+import { escapeImport } from '../../../src/prompt/memory/parse-memory.ts';
 import { registerRun } from '../../../src/session/run-cleanup-log.ts';
 import { calls, says, toolUse } from '../../support/api/reply.ts';
 import { type Script, startApiServer } from '../../support/api/server.ts';
@@ -71,7 +72,10 @@ const SPELLINGS: readonly ((target: string, own: string) => Promise<string> | st
   },
   async (target, own) => {
     await put(join(project.dir, `${own}/chain.md`), `@deeper/chain.md`);
-    await put(join(project.dir, `${own}/deeper/chain.md`), `@${relative(join(project.dir, own, 'deeper'), target)}`);
+    await put(
+      join(project.dir, `${own}/deeper/chain.md`),
+      escapeImport(`@${relative(join(project.dir, own, 'deeper'), target)}`),
+    );
     return `./${own}/chain.md`;
   },
 ];
@@ -123,7 +127,9 @@ const markersOf = (cases: readonly Case[], ...fates: readonly Fate[]) =>
 /** One import a line, as they are written in a file of this folder. */
 function imports(cases: readonly Case[], folder = '.'): string {
   const up = relative(join(project.dir, folder), project.dir);
-  return cases.map(({ importedAs }) => `@${/^[~/]/.test(importedAs) ? importedAs : join(up, importedAs)}`).join('\n');
+  return cases
+    .map(({ importedAs }) => escapeImport(`@${/^[~/]/.test(importedAs) ? importedAs : join(up, importedAs)}`))
+    .join('\n');
 }
 const twoReplies = () => says('fine');
 

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { findImportOffer } from '../../../src/app/setup/import-claude-files.ts';
 import { runHere } from '../../support/run-here.ts';
+import { createTempFolder } from '../../support/temp-folder.ts';
 import { createTempProject } from '../../support/temp-project.ts';
 
 const SETTINGS = {
@@ -78,7 +79,9 @@ test('~/.claude is imported on request, without invalid and risky parts, and rep
 });
 
 test('imports of CLAUDE.md are copied, and imports from elsewhere still resolve', async () => {
-  await using project = await createTempProject({
+  const parent = join(createTempFolder(), 'a b');
+  await mkdir(parent);
+  const files = {
     '../home/.claude/CLAUDE.md':
       'See @docs/style.md, @../notes.md. and `@code.md`.\n@settings.json @gone.md @mine.md\n',
     '../home/.claude/docs/style.md': 'Tabs. @./more.md @../CLAUDE.md\n',
@@ -87,7 +90,8 @@ test('imports of CLAUDE.md are copied, and imports from elsewhere still resolve'
     '../home/.claude/mine.md': 'theirs\n',
     '../home/.claude/settings.json': '{"permissions":{"defaultMode":"bypassPermissions"}}',
     '../home/notes.md': 'Notes.\n',
-  });
+  };
+  await using project = await createTempProject(files, parent);
   const ouroHome = join(project.home, 'deep/down');
   await mkdir(ouroHome, { recursive: true });
   await writeFile(join(ouroHome, 'mine.md'), 'mine\n');
@@ -95,7 +99,7 @@ test('imports of CLAUDE.md are copied, and imports from elsewhere still resolve'
   expect(end.stdout).toContain('CLAUDE.md, docs/style.md, docs/more.md');
   expect(end.stderr).toContain('mine.md: you have one already');
   const own = (name: string) => readFile(join(ouroHome, name), 'utf8');
-  const from = (name: string) => join(project.home, name);
+  const from = (name: string) => join(project.home, name).replaceAll(' ', '\\ ');
   expect(await own('CLAUDE.md')).toBe(
     `See @docs/style.md, @${from('notes.md')}. and \`@code.md\`.\n@${from('.claude/settings.json')} @gone.md @mine.md\n`,
   );

@@ -109,6 +109,19 @@ test('imports are five levels deep, not from code, and cycles are cut', async ()
   ]);
 });
 
+test('a backslash keeps a blank in the path of an import', async () => {
+  await put({
+    'project/CLAUDE.md': 'See @our\\ notes/to\\ do.md and @our.md notes.',
+    'project/our notes/to do.md': 'Buy willow.',
+    'project/our.md': 'Ours.',
+  });
+  expect((await memory().load()).map((file) => file.text)).toEqual([
+    'See @our\\ notes/to\\ do.md and @our.md notes.',
+    'Buy willow.',
+    'Ours.',
+  ]);
+});
+
 test('HTML comments are dropped, but not inside code', async () => {
   await put({
     'project/CLAUDE.md': 'a<!-- @x.md\n```\nhidden --> b `<!-- kept -->`\n```html\n<!-- kept too -->\n```\nc',
