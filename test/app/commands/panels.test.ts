@@ -148,7 +148,7 @@ test('the instruction files are listed; each can be read, and the user’s own c
 test('hooks, sub-agents, context, models and efforts are lists with details for each row', async () => {
   const hooks = await panel('hooks');
   expect(hooks.rows[0]?.cells).toEqual(['PreToolUse', 'Bash', 'true', 'has not run']);
-  expect(await made.command('hooks 1')).toMatch(/action +true\nsource +\S+settings\.json:1/);
+  expect(await made.command('hooks 1')).toMatch(/action +true\nsource +\/.+settings\.json:1/);
   const agents = await panel('agents');
   expect(rowOf(agents, 'reviewer')).toMatchObject({ detail: ['reads changes', 'Read, Grep'] });
   expect(await made.command('agents reviewer')).toContain('Read what changed.');

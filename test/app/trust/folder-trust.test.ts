@@ -183,7 +183,10 @@ test('a damaged entry is reported and asked about again, every other folder stay
   ]);
   const { lines } = await trustFolder(project.dir, 'folder', environment);
   expect(lines[0]).toContain('The original file was moved to');
-  expect((await listTrustedFolders(environment)).map((line) => line.split(' ')[0])).toEqual(['/good', project.dir]);
+  expect((await listTrustedFolders(environment)).map((line) => line.split('  since')[0])).toEqual([
+    '/good',
+    project.dir,
+  ]);
   expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({ later: 1 });
 });
 

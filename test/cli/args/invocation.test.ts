@@ -6,6 +6,7 @@ import { parseFlagValues } from '../../../src/cli/args/flag-values.ts';
 import { parseInvocation } from '../../../src/cli/args/invocation.ts';
 import { createTempFolder } from '../../support/temp-folder.ts';
 
+const MISSING = join(createTempFolder(), 'missing');
 const AROUND = { cwd: '/project', hasTerminal: true };
 const read = (...args: readonly string[]) => parseInvocation(args, AROUND);
 const readIn = (cwd: string, ...args: readonly string[]) => parseInvocation(args, { ...AROUND, cwd });
@@ -163,7 +164,7 @@ test.each([
   [['--fork-session'], /^--fork-session needs a session/],
   [['-c', '--session-id=6f9619ff-8b86-4d01-b42d-00c04fc964ff'], /add --fork-session\.$/],
   [['--system-prompt=a', '--system-prompt-file=b'], 'Give --system-prompt or --system-prompt-file, not both.'],
-  [['--system-prompt-file=/nowhere'], 'Option --system-prompt-file: /nowhere does not exist.'],
+  [[`--system-prompt-file=${MISSING}`], `Option --system-prompt-file: ${MISSING} does not exist.`],
   [
     ['--system-prompt-file=/dev/zero'],
     'Option --system-prompt-file: /dev/zero cannot be read: it is not a regular file.',
