@@ -53,11 +53,6 @@ export function createSandboxPlanner(
 
   const toAbsolute = (path: string) => expandHomePath(path, environment.home, cwd);
 
-  function collectGitConfigPaths(gitDirs: readonly string[]): GitConfigPaths {
-    const paths = gitDirs.map((gitDir) => findPathsInGitConfig(gitDir, environment.home));
-    return { folders: paths.flatMap(({ folders }) => folders), files: paths.flatMap(({ files }) => files) };
-  }
-
   function resolveUnmoved(path: string): readonly string[] {
     const real = realPaths.get(path) ?? resolveFuturePath(path);
     realPaths.set(path, real);
@@ -114,10 +109,10 @@ export function createSandboxPlanner(
       runtimeCache: resolveAllLinks(environment.runtimeCache),
       ouroHome: resolveAllLinks(environment.ouroHome),
       nestedGitPaths,
-      gitConfigPaths: collectGitConfigPaths([
-        ...[...getRoots(), ...writable].map((folder) => resolveAllLinks(join(folder, '.git'))),
-        ...nestedGitPaths,
-      ]),
+      gitConfigPaths: collectGitConfigPaths(
+        [...[...getRoots(), ...writable].map((folder) => resolveAllLinks(join(folder, '.git'))), ...nestedGitPaths],
+        environment.home,
+      ),
       ...(worktree === undefined ? {} : { worktree }),
       programFiles: scans
         .flatMap(({ unwritablePaths }) => unwritablePaths)
@@ -144,6 +139,11 @@ export function createSandboxPlanner(
       resolveLinks: resolveAllLinks,
     };
   };
+}
+
+function collectGitConfigPaths(gitDirs: readonly string[], home: string): GitConfigPaths {
+  const paths = gitDirs.map((gitDir) => findPathsInGitConfig(gitDir, home));
+  return { folders: paths.flatMap(({ folders }) => folders), files: paths.flatMap(({ files }) => files) };
 }
 
 /** Lists the ignore lists of the repositories of the roots; the files that replace them are written before a command. */
