@@ -266,7 +266,7 @@ test.each([
   const done = await checkpoints.restore(await newest(checkpoints));
   expect(done).toMatchObject({ restored: [], problems: [expect.stringContaining('changed it since')] });
   expect(await picture(root)).toEqual(seen);
-  const kept = /content is in (\S+)\.$/.exec(done?.problems[0] ?? '')?.[1] ?? '';
+  const kept = /content is in (.+)\.$/.exec(done?.problems[0] ?? '')?.[1] ?? '';
   expect(await readFile(kept, 'utf8')).toBe('one\n');
 });
 

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { chmod, symlink } from 'node:fs/promises';
+import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { readEnvironment } from '../../src/app/environment.ts';
 import { createCallGuards } from '../../src/app/permissions/call-guards.ts';
@@ -37,14 +37,24 @@ function policyOf({ dir, home, ouroHome }: TempProject, path: string, settings: 
   });
 }
 
-/** However PATH leads to the folder `sub` of the workspace. */
-const leadingTo = (dir: string) => ['.:/usr/bin', ':/usr/bin', '/usr/bin:', `${dir}/sub:/usr/bin`, `${dir}/link:/bin`];
+/** However PATH leads to the folder `sub` of the workspace, besides a folder elsewhere. */
+const leadingTo = (dir: string, elsewhere = '/usr/bin') => [
+  `.:${elsewhere}`,
+  `:${elsewhere}`,
+  `${elsewhere}:`,
+  `${dir}/sub:${elsewhere}`,
+  `${dir}/link:${elsewhere}`,
+];
 
 test('a program that PATH finds only in the workspace asks, and so does one of several', async () => {
   const script = '#!/bin/sh\n';
   await using project = await createTempProject({ 'sub/ls': script, 'sub/grep': script, 'sub/rg': script });
   await symlink('sub', `${project.dir}/link`);
-  for (const path of leadingTo(project.dir)) {
+  const elsewhere = `${project.home}/bin`;
+  await mkdir(elsewhere);
+  for (const name of ['ls', 'timeout', 'grep', 'egrep'])
+    await writeFile(`${elsewhere}/${name}`, script, { mode: 0o755 });
+  for (const path of leadingTo(project.dir, elsewhere)) {
     const verdicts = ['ls', 'timeout 5 ls', 'egrep x a', 'rg x'].map((line) => verdictOf(project, line, path));
     expect([path, ...verdicts]).toEqual([path, 'allow', 'allow', 'allow', 'ask']);
     for (const line of ['ls', 'timeout 5 ls', 'egrep x a']) {

@@ -46,7 +46,10 @@ test('ignore files match as in git', async () => {
     if (path !== 'in/a' && path !== 'b' && path !== 'in') writeFileSync(full, '');
   }
   const root = join(project.dir, 'r');
-  const git = (args: readonly string[], input = '') => spawnSync('git', args, { cwd: root, input, encoding: 'utf8' });
+  // The ignore file of whoever runs the test is not compared.
+  const env = { PATH: process.env.PATH, GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' };
+  const git = (args: readonly string[], input = '') =>
+    spawnSync('git', args, { cwd: root, env, input, encoding: 'utf8' });
   git(['init', '-q']);
   const files = git(['ls-files', '-z', '--others']).stdout.split('\0').filter(Boolean);
   expect(files.length).toBeGreaterThan(8);

@@ -23,9 +23,9 @@ const home = createTempFolder();
 const ws = join(home, 'ws');
 const config = join(ws, '.git/config');
 const trap = join(home, 'sprung');
-/** Leaves a mark when it is run; in `hooks` under the names that git looks for. */
-const evil = join(home, 'hooks/evil');
-const ENV = { PATH: '/usr/bin:/bin', LC_ALL: 'C', GIT_CONFIG_NOSYSTEM: '1', HOME: home };
+/** Leaves a mark when it is run; in `hooks` under the names that git looks for. A shell finds it wherever `home` is. */
+const evil = 'evil-program';
+const ENV = { PATH: `${home}/hooks:/usr/bin:/bin`, LC_ALL: 'C', GIT_CONFIG_NOSYSTEM: '1', HOME: home };
 const fixture = { home, ws, outside: home };
 
 function git(...args: readonly string[]): void {
@@ -34,8 +34,8 @@ function git(...args: readonly string[]): void {
 
 mkdirSync(join(home, 'hooks'));
 mkdirSync(ws);
-for (const name of ['evil', 'post-index-change', 'pre-commit']) {
-  writeFileSync(join(home, 'hooks', name), `#!/bin/sh\necho sprung >> ${trap}\n`);
+for (const name of [evil, 'post-index-change', 'pre-commit']) {
+  writeFileSync(join(home, 'hooks', name), `#!/bin/sh\necho sprung >> '${trap}'\n`);
   chmodSync(join(home, 'hooks', name), 0o755);
 }
 git('init', '-q');
