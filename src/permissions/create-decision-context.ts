@@ -3,18 +3,22 @@ import type { Policy, Rule, ToolFacts, ToolTraits } from '../contracts/permissio
 import { toPosixPath } from '../lib/files/path-style.ts';
 import type { DecisionContext } from './decision-context.ts';
 import { createHardLinkLookup } from './paths/hard-links.ts';
-import type { PermissionFs } from './permission-fs.ts';
+import { emptyUnlistableFolders, type PermissionFs } from './permission-fs.ts';
 import { type ResolvedPath, resolvePath } from './resolve-path.ts';
 import { createPathRuleTest, type PathUse } from './rules/path-rules.ts';
 import { getShellAnalysis } from './shell/analyze.ts';
+import { collectShellEffects } from './shell/effects/collect-shell-effects.ts';
+import { findProgramFacts } from './shell/programs/find-program-facts.ts';
 
 /** Creates the context of one decision. `onResolve` is told each path that is resolved for it. */
 export function createDecisionContext(
-  facts: ToolFacts,
+  callFacts: ToolFacts,
   nativePolicy: Policy,
-  fs: PermissionFs,
+  disk: PermissionFs,
   onResolve?: (path: ResolvedPath) => void,
 ): DecisionContext {
+  const facts = callFacts.kind === 'shell' ? { ...callFacts, shell: getShellAnalysis(callFacts) } : callFacts;
+  const fs = emptyUnlistableFolders(disk, () => !mayRunAsAnotherUser(facts));
   const policy = toPosixPolicy(nativePolicy, fs);
   const base = { cwd: policy.cwd, home: policy.home };
   const roots = policy.workspaceRoots
@@ -22,7 +26,7 @@ export function createDecisionContext(
     .filter((root) => root.problem === undefined);
   const resolvedPolicy = { ...policy, workspaceRoots: addRealRoots(policy.workspaceRoots, roots) };
   return {
-    facts: facts.kind === 'shell' ? { ...facts, shell: getShellAnalysis(facts) } : facts,
+    facts,
     policy: resolvedPolicy,
     fs,
     roots: roots.map((root) => root.real),
@@ -42,6 +46,13 @@ export function createDecisionContext(
       ),
     },
   };
+}
+
+/** Tells whether a command of the line may list folders that this user cannot list. */
+function mayRunAsAnotherUser({ shell }: ToolFacts): boolean {
+  if (shell === undefined) return false;
+  const { commands, isTruncated } = collectShellEffects(shell.parse(shell.command), shell.parse);
+  return isTruncated || commands.some(({ argv: [name = ''] }) => findProgramFacts(name).changesUser === true);
 }
 
 /** Returns the policy with all paths in POSIX form, which on other systems than Windows they have. */

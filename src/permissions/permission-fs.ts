@@ -1,4 +1,5 @@
-import { lstatSync, readdirSync, readlinkSync, realpathSync } from 'node:fs';
+import { lstatSync, readdirSync, readlinkSync, realpathSync, statSync } from 'node:fs';
+import { getErrnoCode } from '../lib/errors.ts';
 import { MOUNT_NOT_ANSWERING, type MountHealth } from '../lib/files/mount-health.ts';
 import { HOST_PATH_STYLE, toNativePath, toPosixPath } from '../lib/files/path-style.ts';
 import { readRegularFileSync } from '../lib/files/read-regular-file.ts';
@@ -73,6 +74,31 @@ function ignoreMissing<Result>(access: () => Result, folder = ''): Result | unde
     // A zombie process keeps its /proc folder, but reading its net folder fails.
     if (code === 'EINVAL' && folder.startsWith('/proc/')) return undefined;
     throw thrown;
+  }
+}
+
+/**
+ * Creates a file system where folders of other users that this user cannot list are empty, as they are for the commands
+ * that he runs. His own ones throw: a command can change their mode first.
+ */
+export function emptyUnlistableFolders(fs: PermissionFs, isSameUser: () => boolean): PermissionFs {
+  const readdir = (path: string) => {
+    try {
+      return fs.readdir(path);
+    } catch (thrown) {
+      if (getErrnoCode(thrown) === 'EACCES' && isOfAnotherUser(path) && isSameUser()) return [];
+      throw thrown;
+    }
+  };
+  return { ...fs, readdir };
+}
+
+function isOfAnotherUser(folder: string): boolean {
+  const own = process.getuid?.();
+  try {
+    return own !== undefined && statSync(folder).uid !== own;
+  } catch {
+    return false;
   }
 }
 

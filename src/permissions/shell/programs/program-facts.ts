@@ -83,6 +83,8 @@ export type ProgramFacts = {
   /** Programs that it always starts itself. */
   readonly startsPrograms?: readonly string[];
   readonly wrapper?: Wrapper;
+  /** It runs commands with the rights of another user or group, who may list other folders. */
+  readonly changesUser?: boolean;
   /** Arguments after which a command starts. */
   readonly commandMarkers?: readonly string[];
   /** A shell builtin that changes how later commands run. */

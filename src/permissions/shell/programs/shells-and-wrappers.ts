@@ -75,8 +75,8 @@ export const SHELLS_AND_WRAPPERS: ProgramFactsByName = {
   ionice: { wrapper: { operands: 0, valueLetters: 'cnpPu' } },
   chrt: { wrapper: { operands: 1, valueLetters: 'TPD' } },
   taskset: { wrapper: { operands: 1, valueLetters: 'p' } },
-  sudo: { wrapper: { operands: 0, valueLetters: 'ugpChDRTU' } },
-  doas: { wrapper: { operands: 0, valueLetters: 'uC' } },
+  sudo: { changesUser: true, wrapper: { operands: 0, valueLetters: 'ugpChDRTU' } },
+  doas: { changesUser: true, wrapper: { operands: 0, valueLetters: 'uC' } },
   env: {
     ...COMMAND_RUNNER,
     inlineScripts: 'split-string',
@@ -96,8 +96,8 @@ export const SHELLS_AND_WRAPPERS: ProgramFactsByName = {
   strace: { wrapper: { operands: 0, valueLetters: 'eopsuaEIOPSUX' } },
   ltrace: { wrapper: { operands: 0, valueLetters: 'eopsuaAlnx' } },
   unshare: { wrapper: { operands: 0, valueLetters: 'SGRw' } },
-  nsenter: { wrapper: { operands: 0, valueLetters: 'tSGrw' } },
-  chroot: { wrapper: { operands: 1, valueLetters: '' } },
+  nsenter: { changesUser: true, wrapper: { operands: 0, valueLetters: 'tSGrw' } },
+  chroot: { changesUser: true, wrapper: { operands: 1, valueLetters: '' } },
   flock: { ...COMMAND_RUNNER, wrapper: { operands: 1, valueLetters: 'wE' } },
   script: {
     ...COMMAND_RUNNER,
@@ -116,22 +116,27 @@ export const SHELLS_AND_WRAPPERS: ProgramFactsByName = {
   caffeinate: { wrapper: { operands: 0, valueLetters: 'tw' } },
   ssh: {
     ...COMMAND_RUNNER,
+    changesUser: true,
     inlineScripts: 'joined',
     dashOIsNotOutput: true,
     wrapper: { operands: 1, valueLetters: 'bcDEeFIiJLlmOopQRSWw' },
   },
   'ssh-agent': { wrapper: { operands: 0, valueLetters: 'aEtP' } },
   'xvfb-run': { wrapper: { operands: 0, valueLetters: 'efnpsw' } },
-  'systemd-run': { wrapper: { operands: 0, valueLetters: 'pEHMtu' } },
+  'systemd-run': { changesUser: true, wrapper: { operands: 0, valueLetters: 'pEHMtu' } },
   ...defineProgramFacts('setsid busybox toybox pnpx uvx firejail bwrap catchsegv valgrind ld.so', WRAPPER),
   ...defineProgramFacts(
-    'setpriv prlimit runcon setarch linux32 linux64 numactl cgexec choom systemd-inhibit systemd-cat dbus-run-session faketime unbuffer rlwrap tini dumb-init gosu su-exec torsocks torify proxychains proxychains4 chpst softlimit setuidgid envdir envuidgid cpulimit heaptrack eatmydata fakechroot pkexec sshpass daemonize start-stop-daemon dtach abduco nsjail cross-env env-cmd chronic',
+    'prlimit runcon setarch linux32 linux64 numactl cgexec choom systemd-inhibit systemd-cat dbus-run-session faketime unbuffer rlwrap tini dumb-init torsocks torify proxychains proxychains4 softlimit envdir cpulimit heaptrack eatmydata fakechroot sshpass dtach abduco nsjail cross-env env-cmd chronic',
     WRAPPER,
   ),
+  ...defineProgramFacts('setpriv gosu su-exec chpst setuidgid envuidgid pkexec daemonize start-stop-daemon', {
+    ...WRAPPER,
+    changesUser: true,
+  }),
   'run-parts': { inputBecomes: 'commands', suggest: 'never' },
   ...defineProgramFacts('nodemon watchexec', { ...COMMAND_RUNNER, ...WRAPPER }),
 
-  ...defineProgramFacts('su runuser sg newgrp', { ...COMMAND_RUNNER, inputBecomes: 'commands' }),
+  ...defineProgramFacts('su runuser sg newgrp', { ...COMMAND_RUNNER, changesUser: true, inputBecomes: 'commands' }),
   // Keys sent to a terminal may form any command.
   ...defineProgramFacts('tmux screen', {
     ...COMMAND_RUNNER,
