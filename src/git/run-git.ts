@@ -55,9 +55,18 @@ const OVERRIDES: readonly (readonly [string, string])[] = [
   ['log.diffMerges', 'separate'],
 ];
 
+/** What a person may have set that would change output which is parsed, or shown to the model. */
+const OUTPUT_OVERRIDES = [
+  ...['ui', 'status', 'branch', 'diff'].map((use) => [`color.${use}`, 'false'] as const),
+  ['i18n.logOutputEncoding', 'UTF-8'],
+] as const;
+
 const DIFF_COMMANDS = new Set(splitWords('diff log show blame stash format-patch diff-tree diff-index diff-files'));
 
-/** Returns git arguments under which no helper program of the repository runs. The first argument is the subcommand. */
+/**
+ * Returns git arguments under which no helper program of the repository runs, and which print plain UTF-8. The first
+ * argument is the subcommand.
+ */
 export function hardenGitArgs(args: readonly string[]): readonly string[] {
   const [command = '', ...rest] = args;
   const flags =
@@ -66,7 +75,12 @@ export function hardenGitArgs(args: readonly string[]): readonly string[] {
       : command === 'blame'
         ? ['--no-textconv']
         : [];
-  return [...OVERRIDES.flatMap(([key, value]) => ['-c', `${key}=${value}`]), command, ...flags, ...rest];
+  return [
+    ...[...OVERRIDES, ...OUTPUT_OVERRIDES].flatMap(([key, value]) => ['-c', `${key}=${value}`]),
+    command,
+    ...flags,
+    ...rest,
+  ];
 }
 
 /** Returns equivalent variables for unapproved commands; other `GIT_*` variables must be removed first. */

@@ -1,5 +1,5 @@
-import { rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { readFile, rm } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
 import { expect, test } from 'vitest';
 import { readEnvironment } from '../../src/app/environment.ts';
 import { enterWorktree } from '../../src/app/session/worktree.ts';
@@ -55,7 +55,7 @@ longTest(
     await runHere(project, ['trust'], undefined, { cwd: join(project.dir, 'fresh') });
     expect(await run('idea', join(project.dir, 'fresh'))).toMatchObject({ code: 0, stdout: 'Done.\n' });
     // The hook at the end still has its folder.
-    const hooks = { SessionEnd: [{ hooks: [{ type: 'command', command: `pwd > ${project.dir}/end.txt` }] }] };
+    const hooks = { SessionEnd: [{ hooks: [{ type: 'command', command: `pwd > '${project.dir}/end.txt'` }] }] };
     await runHere(project, ['-p', 'look', '-w', 'idea', '--settings', JSON.stringify({ hooks })], api.url);
     expect(await project.read('end.txt')).toBe(`${beside('idea')}\n`);
     expect((await project.git('worktree', 'list')).trim().split('\n')).toHaveLength(1);
@@ -71,7 +71,7 @@ longTest('a worktree is locked from the start: a second session is told, and nob
   expect(first.message).not.toContain('Another');
   const second = await runHere(project, ['-p', 'look', '-w', 'idea'], api.url);
   expect(second.stderr).toContain(`Another ouro process (${process.pid}) works there too.`);
-  expect(second.stderr).toMatch(/Worktree kept: another ouro process works in \S+idea/);
+  expect(second.stderr).toMatch(/Worktree kept: another ouro process works in \/.+idea/);
   expect(await first.leave()).toEqual({ is: 'gone' });
 });
 
@@ -128,3 +128,14 @@ longTest(
     expect(there.stderr).not.toContain('To continue there');
   },
 );
+
+test('a worktree with new files is kept, also where git is set to hide untracked files', async () => {
+  await using project = await createTempProject({ 'notes.txt': 'one\n' });
+  await project.initGit();
+  await runHere(project, ['trust']);
+  await project.write('../home/.gitconfig', '[status]\n  showUntrackedFiles = no\n');
+  const worktree = await enterWorktree(project.dir, 'idea', readEnvironment(bareEnvironment(project)));
+  await project.write(`${relative(project.dir, worktree.path)}/made.txt`, 'new\n');
+  expect(await worktree.leave()).toEqual({ is: 'kept', what: 'The work' });
+  expect(await readFile(join(worktree.path, 'made.txt'), 'utf8')).toBe('new\n');
+});

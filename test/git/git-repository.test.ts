@@ -79,3 +79,47 @@ test('where the list of untracked files is too long, only tracked ones are liste
 longTest('where the list of untracked files takes too long, only tracked ones are listed from then on', () =>
   expectTrackedFilesOnly('exec sleep 60'),
 );
+
+/** Settings of a person that change what git prints. */
+const FOREIGN_CONFIG = `[color]
+  ui = always
+  status = always
+  branch = always
+[column]
+  ui = always
+[status]
+  short = false
+  branch = false
+  showStash = true
+[log]
+  decorate = full
+  showSignature = true
+  date = relative
+  follow = true
+[format]
+  pretty = fuller
+[i18n]
+  logOutputEncoding = ISO-8859-1
+[pager]
+  status = false
+  log = false
+`;
+
+test('the state of a repository is read the same whatever the person has set for git', async () => {
+  await using project = await createTempProject({ 'a.txt': 'a', 'b.txt': 'b' });
+  await project.initGit();
+  await project.git('commit', '-q', '--allow-empty', '-m', 'Öffne das Tor');
+  await project.write('a.txt', 'changed');
+  await project.write('new.txt', 'new');
+  await project.git('branch', 'other');
+  const read = (home: string) =>
+    readGitSnapshot(project.dir, { PATH: '/usr/bin:/bin', GIT_CONFIG_NOSYSTEM: '1', HOME: home }, () => true);
+  const plain = await read(project.home);
+  expect(plain).toMatchObject({
+    branch: 'main',
+    changes: [' M a.txt', '?? new.txt'],
+    commits: [expect.stringMatching(/^[0-9a-f]+ Öffne das Tor$/), expect.stringMatching(/^[0-9a-f]+ Start$/)],
+  });
+  await project.write('../home/.gitconfig', FOREIGN_CONFIG);
+  expect(await read(project.home)).toEqual(plain);
+});
