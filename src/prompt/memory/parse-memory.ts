@@ -14,8 +14,8 @@ export type ParsedMemory = {
 };
 
 const FENCE = /^ {0,3}(`{3,}|~{3,})/;
-/** A path after `@`; a backslash keeps a blank in it. */
-const IMPORT = /(?:^|(?<=(?<!\\)[\s(]))@((?:~\/|\.{1,2}\/|\/)?(?:\\ |[^\s@`)])+)/g;
+/** A path after `@`, in quotes or not; without them a backslash keeps a blank in it. */
+const IMPORT = /(?:^|(?<=(?<!\\)[\s(]))@(?:"([^"\n]+)"|((?:\\ |[^\s@`)])+))/g;
 
 /** Parses front matter, comments and imports, ignoring those inside code. */
 export async function parseMemory(source: string): Promise<ParsedMemory> {
@@ -132,9 +132,9 @@ function findCommentEnd(prose: string, start: number): number {
 export const escapeImport = (path: string): string => path.replaceAll(' ', '\\ ');
 
 function findImports(prose: string): readonly string[] {
-  return [...prose.matchAll(IMPORT)].flatMap(([, target = '']) => {
-    const path = target.replace(/(?<![.,;:!?'"])[.,;:!?'"]+$/, '');
-    return /[./]/.test(path) ? [path.replaceAll('\\ ', ' ')] : [];
+  return [...prose.matchAll(IMPORT)].flatMap(([, quoted, target = '']) => {
+    const path = quoted ?? target.replace(/(?<![.,;:!?'"])[.,;:!?'"]+$/, '').replaceAll('\\ ', ' ');
+    return /[./]/.test(path) ? [path] : [];
   });
 }
 

@@ -36,6 +36,8 @@ async function put(path: string, text: string): Promise<void> {
 const KINDS = [
   { kind: 'fine', fate: 'sent', at: (n: number) => join(project.dir, `docs/fine-${n}.md`) },
   { kind: 'ünï', fate: 'sent', at: (n: number) => join(project.dir, `docs/ünï-${n}.md`) },
+  { kind: 'blank', fate: 'sent', at: (n: number) => join(project.dir, `docs/my notes/${n} (new).md`) },
+  { kind: 'denied blank', fate: 'never', at: (n: number) => join(project.dir, `docs/private/my notes ${n}.md`) },
   { kind: 'sibling', fate: 'accepted', at: (n: number) => `${project.dir}-sibling/${n}.md` },
   { kind: 'home', fate: 'accepted', at: (n: number) => join(project.home, `notes/${n}.md`) },
   { kind: 'ssh', fate: 'never', at: (n: number) => join(project.home, `.ssh/${n}.md`) },
@@ -49,6 +51,12 @@ const KINDS = [
   { kind: 'brackets', fate: 'sent', at: (n: number) => join(project.dir, `docs/[a]*-{b,c}-${n}.md`) },
   { kind: 'ours', fate: 'never', at: (n: number) => join(project.ouroHome, `auth/${n}.json`) },
 ] as const;
+
+/** An import, in one of the ways to write a path with blanks. */
+function writeImport(path: string): string {
+  if (!/[ ()]/.test(path)) return `@${path}`;
+  return /[()]|[02468]/.test(path) ? `@"${path}"` : escapeImport(`@${path}`);
+}
 
 /** The ways to write down where a file lies; each is given a place for links and files of its own. */
 const SPELLINGS: readonly ((target: string, own: string) => Promise<string> | string)[] = [
@@ -72,10 +80,8 @@ const SPELLINGS: readonly ((target: string, own: string) => Promise<string> | st
   },
   async (target, own) => {
     await put(join(project.dir, `${own}/chain.md`), `@deeper/chain.md`);
-    await put(
-      join(project.dir, `${own}/deeper/chain.md`),
-      escapeImport(`@${relative(join(project.dir, own, 'deeper'), target)}`),
-    );
+    const chain = join(project.dir, `${own}/deeper/chain.md`);
+    await put(chain, writeImport(relative(dirname(chain), target)));
     return `./${own}/chain.md`;
   },
 ];
@@ -94,7 +100,7 @@ async function everyImport(share?: number): Promise<readonly Case[]> {
       const target = at(index);
       const marker = `marker-${kind}-${index}-end`;
       await put(target, marker);
-      cases.push({ marker, fate, importedAs: await spell(target, `way-${kind}-${index}`) });
+      cases.push({ marker, fate, importedAs: await spell(target, `way-${kind}-${index}`.replaceAll(' ', '_')) });
     }
   }
   return cases;
@@ -128,7 +134,7 @@ const markersOf = (cases: readonly Case[], ...fates: readonly Fate[]) =>
 function imports(cases: readonly Case[], folder = '.'): string {
   const up = relative(join(project.dir, folder), project.dir);
   return cases
-    .map(({ importedAs }) => escapeImport(`@${/^[~/]/.test(importedAs) ? importedAs : join(up, importedAs)}`))
+    .map(({ importedAs }) => writeImport(/^[~/]/.test(importedAs) ? importedAs : join(up, importedAs)))
     .join('\n');
 }
 const twoReplies = () => says('fine');
