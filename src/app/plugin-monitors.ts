@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Plugin, PluginMonitor } from '../contracts/extension.ts';
+import { quoteFolderVariables } from '../hooks/hook-runners.ts';
 import { getErrorMessage } from '../lib/errors.ts';
 import { startCommand } from '../tools/bash/bash.ts';
 import type { ShellRegistry } from '../tools/bash/shell-registry.ts';
@@ -29,11 +30,12 @@ export function createPluginMonitors(core: Core, { session, shells }: MonitorDep
   async function start({ variables, hookVariables }: Plugin, { name, command }: PluginMonitor) {
     const callId = `monitor-${core.newId()}`;
     try {
-      const shell = await startCommand(command, { callId, cwd: core.cwd }, undefined, {
+      const env = { ...variables.folders, ...hookVariables, CLAUDE_PROJECT_DIR: core.cwd };
+      const shell = await startCommand(quoteFolderVariables(command, env), { callId, cwd: core.cwd }, undefined, {
         ledger: session.ledger,
         outputFolder: join(session.transcript.folder, 'outputs'),
         variables: core.settings.variables,
-        extraEnv: () => ({ ...variables.folders, ...hookVariables, CLAUDE_PROJECT_DIR: core.cwd }),
+        extraEnv: () => env,
       });
       return shells.addBackground(callId, command, shell, { pattern: { test: isNotBlank }, monitor: name });
     } catch (thrown) {

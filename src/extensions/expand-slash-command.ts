@@ -1,11 +1,12 @@
 import type { PromptTemplate } from '../contracts/extension.ts';
+import { insertIntoShellCommand } from '../lib/text/shell-quotes.ts';
 
 /** The effects of expanding a command: shell lines pass the permission gate, files the read rules. */
 export type ExpandSlashCommandOptions = {
   readonly runShell: (command: string) => Promise<string>;
   /** Reads a file; `undefined` leaves the mention as it is. */
   readonly readFile: (path: string) => Promise<string | undefined>;
-  /** Values a text may use as `${NAME}`. */
+  /** Values a text may use as `${NAME}`; a shell line gets each as a part of one word. */
   readonly variables: Readonly<Record<string, string>>;
 };
 
@@ -18,11 +19,12 @@ export async function expandSlashCommand(
   options: ExpandSlashCommandOptions,
 ): Promise<string> {
   const pieces = splitBody(body);
-  const fill = (text: string) => expandPlaceholders(text, args, argumentNames, options.variables);
+  const fill = (text: string, encode = (value: string) => value) =>
+    expandPlaceholders(text, args, argumentNames, { values: options.variables, encode });
   const expanded = await Promise.all(
-    pieces.map(async ({ kind, text }) => {
-      if (kind === 'shell') return options.runShell(fill(text).trim());
-      if (kind === 'file') return (await options.readFile(fill(text))) ?? `@${fill(text)}`;
+    pieces.map(async ({ kind, text, written }) => {
+      if (kind === 'shell') return options.runShell(insertIntoShellCommand(text, fill).trim());
+      if (kind === 'file') return (await options.readFile(fill(text))) ?? fill(written);
       return fill(text);
     }),
   );
@@ -31,25 +33,29 @@ export async function expandSlashCommand(
   return usesArguments || args.trim() === '' ? text : `${text}\n\nARGUMENTS: ${args.trim()}`;
 }
 
-type Piece = { readonly kind: 'text' | 'shell' | 'file'; readonly text: string };
+/** A part of a body: its text, the command or the path, and the characters of the body. */
+type Piece = { readonly kind: 'text' | 'shell' | 'file'; readonly text: string; readonly written: string };
 
-/** Matches fences with shell lines, other fences, inline shell lines, and `@path` at the start of a word. */
+/**
+ * Matches fences with shell lines, other fences, inline shell lines, and `@path` or `@"path with blanks"` at the start of
+ * a word.
+ */
 const PIECES =
-  /(?<=^|\n)```![ \t]*\n([\s\S]*?)\n?```|(```[\s\S]*?```)|(?<=^|\s)!`([^`\n]+)`|(?<=^|\s)@([^\s`'"]*[^\s`'".,;:!?)])/g;
+  /(?<=^|\n)```![ \t]*\n([\s\S]*?)\n?```|(```[\s\S]*?```)|(?<=^|\s)!`([^`\n]+)`|(?<=^|\s)@(?:"([^"\n]+)"|([^\s`'"]*[^\s`'".,;:!?)]))/g;
 
 function splitBody(body: string): readonly Piece[] {
   const pieces: Piece[] = [];
   let start = 0;
+  const add = (kind: Piece['kind'], written: string, text = written) => pieces.push({ kind, text, written });
   for (const match of body.matchAll(PIECES)) {
-    const [whole, block, fence, line, file] = match;
+    const [whole, block, fence, line, quoted, plain] = match;
     if (fence !== undefined) continue;
-    pieces.push({ kind: 'text', text: body.slice(start, match.index) });
+    add('text', body.slice(start, match.index));
     const shell = block ?? line;
-    if (shell !== undefined) pieces.push({ kind: 'shell', text: shell });
-    else if (file !== undefined) pieces.push({ kind: 'file', text: file });
+    add(shell === undefined ? 'file' : 'shell', whole, shell ?? quoted ?? plain);
     start = match.index + whole.length;
   }
-  pieces.push({ kind: 'text', text: body.slice(start) });
+  add('text', body.slice(start));
   return pieces;
 }
 
@@ -66,18 +72,18 @@ function expandPlaceholders(
   text: string,
   args: string,
   names: readonly string[],
-  facts: Readonly<Record<string, string>>,
+  facts: { readonly values: Readonly<Record<string, string>>; readonly encode: (value: string) => string },
 ): string {
   const words = splitArguments(args);
   const pattern = new RegExp(
-    `(?<escaped>\\\\(?=\\$))?(?:${createPlaceholderPattern(names).source}|\\$\\{(?<fact>\\w+)\\})`,
+    `(?<escaped>\\\\(?=\\$))?(?:${createPlaceholderPattern(names).source}|\\$\\{(?<fact>[\\w.]+)\\})`,
     'g',
   );
   return text.replaceAll(pattern, (...match) => {
     const whole: string = match[0];
     const { escaped, index, all, digit, name, fact }: Readonly<Record<string, string | undefined>> = match.at(-1);
     if (escaped !== undefined) return whole.slice(1);
-    if (fact !== undefined) return Object.hasOwn(facts, fact) ? (facts[fact] ?? '') : whole;
+    if (fact !== undefined) return Object.hasOwn(facts.values, fact) ? facts.encode(facts.values[fact] ?? '') : whole;
     if (all !== undefined) return args.trim();
     const position = name === undefined ? Number(index ?? digit) : names.indexOf(name);
     return words[position] ?? '';

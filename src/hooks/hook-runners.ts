@@ -2,6 +2,7 @@ import { access, constants } from 'node:fs/promises';
 import { isAbsolute, resolve } from 'node:path';
 import { fetch } from '../lib/network/fetch.ts';
 import { runShellCommand } from '../lib/processes/find-shell.ts';
+import { quoteShellVariables } from '../lib/text/shell-quotes.ts';
 import type { HookCommandResult, HookRunners } from './hook-actions.ts';
 
 /** The folder, the variables and the default timeout of hook commands. */
@@ -54,6 +55,14 @@ async function readStart({ body }: Response): Promise<string> {
   return Buffer.concat(chunks).subarray(0, MAX_RESPONSE_BYTES).toString('utf8');
 }
 
+/** Variables with paths, which often have blanks, while hooks are written where they have none. */
+const FOLDER_VARIABLES = ['CLAUDE_PROJECT_DIR', 'OURO_PROJECT_DIR', 'CLAUDE_PLUGIN_ROOT', 'CLAUDE_PLUGIN_DATA'];
+
+/** Quotes references to folders in a command of a hook or of a monitor, if their paths need it. */
+export function quoteFolderVariables(command: string, env: Readonly<Record<string, string>>): string {
+  return quoteShellVariables(command, Object.fromEntries(FOLDER_VARIABLES.map((name) => [name, env[name]])));
+}
+
 /** Runs a hook's command with its input on stdin, within limits of time and output; ends all its processes. */
 async function runHookCommand(
   command: string,
@@ -65,7 +74,8 @@ async function runHookCommand(
     readonly signal: AbortSignal;
   },
 ): Promise<HookCommandResult> {
-  const { code, stdout, stderr, timedOut, problem } = await runShellCommand('bash', command, {
+  const line = quoteFolderVariables(command, options.env);
+  const { code, stdout, stderr, timedOut, problem } = await runShellCommand('bash', line, {
     ...options,
     input: stdin,
   });

@@ -2,8 +2,8 @@ import path from 'node:path';
 import { z } from 'zod';
 import type { JsonObject, JsonValue } from '../contracts/json.ts';
 import { type CallStep, type Tool, ToolFailure } from '../contracts/tool.ts';
+import { quoteShellWord } from '../lib/text/shell-quotes.ts';
 import { bashTraits } from './bash/bash.ts';
-import { quoteWord } from './bash/bash-call-forms.ts';
 import { buildTool } from './build-tool.ts';
 import { editTraits } from './edit/edit.ts';
 import { multiEditTraits } from './edit/multi-edit.ts';
@@ -84,7 +84,7 @@ function toSteps(file: PatchedFile, resolve: (written: string) => string): reado
     case 'add':
       return [{ tool: writeTraits.name, input: { file_path, content: file.content } }];
     case 'delete':
-      return [{ tool: bashTraits.name, input: { command: `rm -- ${quoteWord(file_path)}` } }];
+      return [{ tool: bashTraits.name, input: { command: `rm -- ${quoteShellWord(file_path)}` } }];
     default:
       return [...toEdits(file_path, file.hunks), ...toMove(file_path, file.movedTo && resolve(file.movedTo))];
   }
@@ -101,8 +101,10 @@ function toEdits(file_path: string, hunks: Extract<PatchedFile, { kind: 'update'
 function toMove(from: string, to: string | undefined): readonly CallStep[] {
   if (to === undefined) return [];
   const folder = path.dirname(to);
-  const create = folder === '.' ? '' : `mkdir -p -- ${quoteWord(folder)} && `;
-  return [{ tool: bashTraits.name, input: { command: `${create}mv -- ${quoteWord(from)} ${quoteWord(to)}` } }];
+  const create = folder === '.' ? '' : `mkdir -p -- ${quoteShellWord(folder)} && `;
+  return [
+    { tool: bashTraits.name, input: { command: `${create}mv -- ${quoteShellWord(from)} ${quoteShellWord(to)}` } },
+  ];
 }
 
 /** A shell command that starts with `apply_patch` is a patch. */

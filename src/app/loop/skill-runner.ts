@@ -5,7 +5,6 @@ import { isJsonObject } from '../../contracts/json.ts';
 import { type CallContext, ToolFailure, type ToolOutcome } from '../../contracts/tool.ts';
 import { expandSlashCommand } from '../../extensions/expand-slash-command.ts';
 import { findSkill } from '../../extensions/load-skills.ts';
-import { expandPluginVariables } from '../../extensions/plugins/plugin-variables.ts';
 import { isMatchedByGlobs } from '../../prompt/memory/session-memory-files.ts';
 import type { SkillToolDeps } from '../../tools/skill.ts';
 import type { TaskToolDeps } from '../../tools/task/task.ts';
@@ -43,20 +42,20 @@ export function createSkillRunner(
   }
 
   function expandBody(callable: PromptTemplate, args: string): Promise<string> {
-    const { body, folder, pluginVariables: plugin } = callable;
-    // Plugin paths are inserted first, because file mentions may use them.
-    const bodyWithPaths = plugin === undefined ? body : expandPluginVariables(body, plugin);
+    const { folder, pluginVariables: plugin } = callable;
+    const options = Object.entries(plugin?.options ?? {}).map(([key, value]) => [`user_config.${key}`, value] as const);
     const variables = {
       CLAUDE_SKILL_DIR: folder,
       CLAUDE_PROJECT_DIR: core.cwd,
       CLAUDE_SESSION_ID: sessionId,
       CLAUDE_EFFORT: core.live.current().effort,
       ...plugin?.folders,
+      ...Object.fromEntries(options),
     };
-    return expandSlashCommand({ ...callable, body: bodyWithPaths }, args, {
+    return expandSlashCommand(callable, args, {
       runShell: (line) => directCalls.runShell(line, callable.allowedTools),
       readFile: directCalls.readFile,
-      variables: variables,
+      variables,
     });
   }
 

@@ -8,6 +8,7 @@ import { getErrorPhrase, ignoreMissingFile } from '../../lib/errors.ts';
 import { isPathBelow } from '../../lib/files/path-style.ts';
 import { readRegularFile } from '../../lib/files/read-regular-file.ts';
 import { splitWords } from '../../lib/text/lines.ts';
+import { insertIntoShellCommand } from '../../lib/text/shell-quotes.ts';
 import { parseLanguageServers } from './parse-language-servers.ts';
 import {
   convertPluginUserConfig,
@@ -101,19 +102,20 @@ export async function readPlugin(
   const options = convertPluginUserConfig(manifest.userConfig ?? {});
   const resolved = resolvePluginOptions(options, given);
   const folders = { CLAUDE_PLUGIN_ROOT: root, CLAUDE_PLUGIN_DATA: data };
-  // A shell would run what a value contains, so hooks get the values as variables and arguments only.
-  const hookTexts = { folders, options: {} };
   const variables = { folders, options: resolved.values };
-  const [hooks, mcpServers, lspServers = {}] = await Promise.all([
-    readComponent(hookTexts, manifest.hooks ?? (isComplete ? [] : 'hooks/hooks.json'), 'hooks'),
-    readComponent(variables, manifest.mcpServers ?? (isComplete ? [] : '.mcp.json'), 'mcpServers'),
-    readComponent(variables, manifest.lspServers ?? (isComplete ? [] : '.lsp.json'), 'lspServers'),
+  const [hooks = {}, mcpServers = {}, lspServers = {}] = await Promise.all([
+    readComponent(root, manifest.hooks ?? (isComplete ? [] : 'hooks/hooks.json'), 'hooks'),
+    readComponent(root, manifest.mcpServers ?? (isComplete ? [] : '.mcp.json'), 'mcpServers'),
+    readComponent(root, manifest.lspServers ?? (isComplete ? [] : '.lsp.json'), 'lspServers'),
   ]);
   const monitors = await readMonitors(
     { name: manifest.name, root },
     manifest.experimental?.monitors ?? manifest.monitors ?? (isComplete ? [] : undefined),
   );
-  const languages = parseLanguageServers(lspServers, { name: manifest.name, variables: folders });
+  const languages = parseLanguageServers(expandVariables(lspServers, variables), {
+    name: manifest.name,
+    variables: folders,
+  });
   const listFolders = (name: string, key: (typeof LIST_KEYS)[number]) => {
     const isListed = entry[key] !== undefined || isComplete;
     return findFolders(root, [...(isListed ? [] : [name]), ...(manifest[key] ?? [])]);
@@ -150,11 +152,11 @@ export async function readPlugin(
       description: manifest.description ?? '',
       folders: { commands, agents, skills, 'output-styles': styles },
       ...(only.length === 0 ? {} : { only: Object.fromEntries(only) }),
-      hooks: expandHookArguments(hooks ?? {}, variables),
-      mcpServers: mcpServers ?? {},
+      hooks: expandHooks(hooks, variables),
+      mcpServers: expandVariables(mcpServers, variables),
       languageServers: languages.servers,
       monitors: monitors.monitors,
-      problems: [...languages.problems, ...monitors.problems, ...findShellOptions(hooks ?? {})],
+      problems: [...languages.problems, ...monitors.problems, ...findShellOptions(hooks)],
       unsupported,
     },
   };
@@ -180,17 +182,15 @@ async function findFolders(root: string, paths: readonly string[]): Promise<read
   return [...new Set(found.flat())];
 }
 
-/** Reads a component from the manifest or from its files, with the plugin's variables expanded. */
+/** Reads a component from the manifest or from its files. */
 async function readComponent(
-  variables: PluginVariables,
+  root: string,
   value: z.output<typeof component>,
   key: string,
 ): Promise<JsonObject | undefined> {
   const sources = Array.isArray(value) ? value : [value];
   const results = await Promise.all(
-    sources.map((source) =>
-      typeof source === 'string' ? readJsonFile(variables.folders.CLAUDE_PLUGIN_ROOT, source) : source,
-    ),
+    sources.map((source) => (typeof source === 'string' ? readJsonFile(root, source) : source)),
   );
   const objects = results.filter((result) => result !== undefined);
   if (objects.length === 0) return undefined;
@@ -198,7 +198,7 @@ async function readComponent(
     const nested = object[key];
     return isJsonObject(nested) ? nested : object;
   });
-  return expandVariables(Object.assign({}, ...contents), variables);
+  return Object.assign({}, ...contents);
 }
 
 /** Reads a JSON object from a file inside the plugin; `undefined` when there is none. */
@@ -216,12 +216,20 @@ function expandVariables(value: JsonObject, variables: PluginVariables): JsonObj
   return JSON.parse(expandPluginVariables(JSON.stringify(value), variables, encodeJson));
 }
 
-/** Expands options in the `args` of hooks, which no shell reads. */
-function expandHookArguments(hooks: JsonObject, variables: PluginVariables): JsonObject {
+/**
+ * Expands the plugin's variables in hooks. A shell would run what the value of an option contains, so only the `args` of
+ * hooks get those. The folders stay one word of a shell command, whatever quotes are around them.
+ */
+function expandHooks(hooks: JsonObject, variables: PluginVariables): JsonObject {
+  const folders = { ...variables, options: {} };
+  const isShell = hooks.args === undefined && hooks.shell !== 'powershell';
   const convert = (value: JsonValue | undefined, key: string): JsonValue | undefined => {
     if (key === 'args' && Array.isArray(value)) return expandVariables({ args: value }, variables).args;
+    if (key === 'command' && isShell && typeof value === 'string')
+      return insertIntoShellCommand(value, (part, encode) => expandPluginVariables(part, folders, encode));
+    if (typeof value === 'string') return expandPluginVariables(value, folders);
     if (Array.isArray(value)) return value.map((item) => convert(item, '') ?? null);
-    return isJsonObject(value) ? expandHookArguments(value, variables) : value;
+    return isJsonObject(value) ? expandHooks(value, variables) : value;
   };
   return Object.fromEntries(Object.entries(hooks).map(([key, value]) => [key, convert(value, key)]));
 }

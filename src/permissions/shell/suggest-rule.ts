@@ -1,4 +1,5 @@
 import type { RuleSuggestion } from '../../contracts/permission.ts';
+import { quoteShellWord } from '../../lib/text/shell-quotes.ts';
 import { formatRule } from '../rules/parse-rule.ts';
 import { FAMILY_RULE_NAMES } from '../rules/rule-families.ts';
 import { hasRiskyArg } from './command-rules.ts';
@@ -38,7 +39,7 @@ export function suggestCommandRule(argv: readonly ShellArgument[]): RuleSuggesti
     return argv.some(isUnsafeWord) ? undefined : createExactRule(texts);
   const words = argv.slice(0, depth);
   if (words.some(isUnsafeWord)) return undefined;
-  const prefix = words.map((word) => quoteWord(word.text)).join(' ');
+  const prefix = words.map((word) => quoteShellWord(word.text)).join(' ');
   return { rule: formatRule(FAMILY_RULE_NAMES.command, `${prefix}:*`), covers: `commands that begin with ${prefix}` };
 }
 
@@ -64,11 +65,7 @@ function isUnsafeWord(word: ShellArgument): boolean {
 }
 
 function createExactRule(words: readonly string[]): RuleSuggestion | undefined {
-  const text = words.map(quoteWord).join(' ');
+  const text = words.map(quoteShellWord).join(' ');
   if (/(?::\*|\s\*)$/.test(text)) return undefined;
   return { rule: formatRule(FAMILY_RULE_NAMES.command, text), covers: `exactly ${text}` };
-}
-
-function quoteWord(word: string): string {
-  return /^[A-Za-z0-9_@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -1,4 +1,5 @@
 import type { JsonValue } from '../../contracts/json.ts';
+import { quoteShellWord } from '../../lib/text/shell-quotes.ts';
 import { acceptOnlyArgumentValues, type ForeignToolCallForms } from '../input/call-forms.ts';
 import { parseJsonText } from '../input/coerce-input.ts';
 import type { ForeignArgumentConverter } from '../input/normalize-arguments.ts';
@@ -34,7 +35,7 @@ export const BASH_CALL_FORMS: ForeignToolCallForms = {
     // The file of `delete_file`.
     target_file: (file, { command }) =>
       command === undefined
-        ? { set: { command: `rm -- ${quoteWord(String(file))}` } }
+        ? { set: { command: `rm -- ${quoteShellWord(String(file))}` } }
         : { problem: 'Bash runs a command line; put the file into the command.' },
     command: (value) => ({ set: { command: toCommandLine(value) } }),
     workdir: (folder, { command }) => ({ set: { command: runIn(String(folder), String(command ?? '')) } }),
@@ -63,20 +64,16 @@ function toCommandLine(value: JsonValue): JsonValue {
   const words: readonly string[] = parsed.map(String);
   const [program = '', flags = '', script] = words;
   if (/^(?:\/(?:usr\/)?bin\/)?(?:ba|z|da)?sh$/.test(program) && /^-[a-z]*c$/.test(flags) && script !== undefined)
-    return words.length === 3 ? script : words.map(quoteWord).join(' ');
-  return words.length === 1 ? program : words.map(quoteWord).join(' ');
-}
-
-export function quoteWord(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+    return words.length === 3 ? script : words.map(quoteShellWord).join(' ');
+  return words.length === 1 ? program : words.map(quoteShellWord).join(' ');
 }
 
 /** Runs a command in a folder and stays in the present one, as the assistants do that have this argument. */
 function runIn(folder: string, command: string): string {
   if (folder === '' || folder === '.') return command;
   // A plain command is shown on one line; anything else could end the group or join another command.
-  if (/^[^\n;&|#<>()]+$/.test(command)) return `(cd ${quoteWord(folder)} && ${command})`;
-  return `(cd ${quoteWord(folder)} && {\n${command}\n})`;
+  if (/^[^\n;&|#<>()]+$/.test(command)) return `(cd ${quoteShellWord(folder)} && ${command})`;
+  return `(cd ${quoteShellWord(folder)} && {\n${command}\n})`;
 }
 
 const MS_PER_SECOND = 1000;
