@@ -1,7 +1,7 @@
 import { fstatSync } from 'node:fs';
 import type { Environment } from '../contracts/environment.ts';
-import { getErrnoCode, getErrorMessage } from '../lib/errors.ts';
 import type { Printable } from '../lib/printable.ts';
+import { describeStdoutFailure, isStdoutClosed } from '../lib/processes/stdout-failure.ts';
 import { escapeMultilineText } from '../lib/text/sanitize.ts';
 import type { TerminalInput } from '../ui/input/keyboard-reader.ts';
 
@@ -24,12 +24,14 @@ export type ProcessIo = {
     readonly write: (text: string) => void;
     /** Writes sanitized text that may contain colour sequences. */
     readonly writePrintable: (text: Printable) => void;
-    /** Resolves when all output is handed to the system, or the reader is gone. */
+    /** Resolves when all output is handed to the system, or writing has failed. */
     readonly flushed: () => Promise<void>;
-    /** The first write error other than a closed reader. */
-    readonly getWriteError: () => string | undefined;
-    /** Called once when stdout is closed. */
-    readonly onClosed: (listener: () => void) => void;
+    /** Returns false, and says why, if nothing can be written because stdout was closed when the process started. */
+    readonly checkOpen: () => boolean;
+    /** Returns whether writing has failed: stdout is closed, its reader is gone, or the disk is full. */
+    readonly hasFailed: () => boolean;
+    /** Called once when writing has failed. */
+    readonly onFailed: (listener: () => void) => void;
   };
   /** Called once when the parent process has exited. */
   readonly onOrphaned: (listener: () => void) => void;
@@ -38,21 +40,32 @@ export type ProcessIo = {
 
 /** Creates the `ProcessIo` of the running process. Streams are opened on first use. */
 export function createProcessIo(environment: Environment, cwd: string): ProcessIo {
-  const closed = { listeners: new Set<() => void>(), done: false };
+  const failed = { listeners: new Set<() => void>(), done: false };
   let pending: Promise<void> = Promise.resolve();
-  let writeError: string | undefined;
+  /** Said at once: the process may end before it gets to its exit code. */
+  const fail = (thrown: Error | 'closed') => {
+    if (failed.done) return;
+    failed.done = true;
+    process.stderr.write(`${describeStdoutFailure(thrown)}\n`);
+    for (const listener of failed.listeners) listener();
+    failed.listeners.clear();
+  };
+  let isOpen: boolean | undefined;
+  const checkOpen = () => {
+    isOpen ??= !isStdoutClosed();
+    if (!isOpen) fail('closed');
+    return isOpen;
+  };
   const send = (text: string) => {
-    if (closed.done) return;
+    if (failed.done || !checkOpen()) return;
     pending = new Promise((resolve) => {
-      process.stdout.write(text, () => resolve());
+      process.stdout.write(text, (thrown) => {
+        if (thrown) fail(thrown);
+        resolve();
+      });
     });
   };
-  process.stdout.on('error', (thrown) => {
-    closed.done = true;
-    if (!READER_GONE.includes(getErrnoCode(thrown) ?? '')) writeError ??= getErrorMessage(thrown);
-    for (const listener of closed.listeners) listener();
-    closed.listeners.clear();
-  });
+  process.stdout.on('error', fail);
   process.stderr.on('error', () => undefined);
   return {
     cwd,
@@ -68,11 +81,12 @@ export function createProcessIo(environment: Environment, cwd: string): ProcessI
       columns: () => resolveTerminalColumns(process.stdout.columns),
       write: (text) => send(process.stdout.isTTY === true ? escapeMultilineText(text) : text),
       writePrintable: send,
-      getWriteError: () => writeError,
-      flushed: () => (closed.done ? Promise.resolve() : pending),
-      onClosed(listener) {
-        if (closed.done) listener();
-        else closed.listeners.add(listener);
+      checkOpen,
+      hasFailed: () => failed.done,
+      flushed: () => (failed.done ? Promise.resolve() : pending),
+      onFailed(listener) {
+        if (failed.done) listener();
+        else failed.listeners.add(listener);
       },
     },
     onOrphaned: onParentExit,
@@ -96,9 +110,6 @@ function onParentExit(listener: () => void): void {
   }, PARENT_CHECK_MS);
   timer.unref();
 }
-
-/** Errors of a reader that closed its end early or was never there. */
-const READER_GONE = ['EPIPE', 'EBADF', 'ECONNRESET', 'ERR_STREAM_DESTROYED'];
 
 function detectStdinKind(): 'none' | 'stream' | 'file' {
   try {

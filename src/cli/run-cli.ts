@@ -9,11 +9,6 @@ import { createShutdown, type Shutdown, systemProcessEvents } from './shutdown.t
 
 /** Runs the program: parses the arguments, runs the mode or subcommand they name and exits with its code. */
 export async function runCli(args: readonly string[]): Promise<void> {
-  const cwd = findWorkingDirectory();
-  if (cwd === undefined) {
-    process.stderr.write('The working directory does not exist any more. Change to another folder.\n');
-    return systemProcessEvents.exit(1);
-  }
   limitProgramSearch();
   const environment = findEnvironment();
   if (environment === undefined) {
@@ -21,21 +16,11 @@ export async function runCli(args: readonly string[]): Promise<void> {
     return systemProcessEvents.exit(1);
   }
   muteConsole();
-  const io = createProcessIo(environment, cwd);
+  const io = createProcessIo(environment, getStartDirectory());
   const shutdown = createShutdown(systemProcessEvents);
   const code = await shutdown.finish(await runToExitCode(args, io, shutdown));
   await io.stdout.flushed();
-  const writeError = io.stdout.getWriteError();
-  if (writeError !== undefined) io.stderr.write(`Writing to stdout failed: ${writeError}.\n`);
-  systemProcessEvents.exit(writeError === undefined ? code : 1);
-}
-
-function findWorkingDirectory(): string | undefined {
-  try {
-    return getStartDirectory();
-  } catch {
-    return undefined;
-  }
+  systemProcessEvents.exit(code === 0 && io.stdout.hasFailed() ? 1 : code);
 }
 
 /** Reads the environment; `undefined` if HOME is not set and the system does not know the user, as in containers. */
@@ -48,7 +33,19 @@ function findEnvironment(): Environment | undefined {
 }
 
 /** Error codes the user can fix; any other exception is a bug. */
-const SYSTEM_ERRORS = ['EACCES', 'EPERM', 'ENOENT', 'ENOTDIR', 'EISDIR', 'ENOSPC', 'EDQUOT', 'EROFS', 'EIO', 'ELOOP'];
+const SYSTEM_ERRORS = [
+  'EACCES',
+  'EPERM',
+  'ENOENT',
+  'ENOTDIR',
+  'EISDIR',
+  'ENOSPC',
+  'EDQUOT',
+  'EROFS',
+  'EIO',
+  'ELOOP',
+  'ENAMETOOLONG',
+];
 
 /** Runs the program and returns its exit code; reports anything thrown on stderr. @internal Exported for tests. */
 export async function runToExitCode(args: readonly string[], io: ProcessIo, shutdown: Shutdown): Promise<number> {

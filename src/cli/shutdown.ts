@@ -84,9 +84,9 @@ export function createShutdown(processControl: ProcessEvents) {
   }
 }
 
-/** A closed stdout (`shutdown`) is not a failure. */
+/** Nobody gets the output of a process whose stdout or parent is gone (`shutdown`). */
 function getShutdownExitCode(reason: AbortReason): number {
-  return reason === 'shutdown' ? 0 : getSignalExitCode(reason);
+  return reason === 'shutdown' ? 1 : getSignalExitCode(reason);
 }
 
 const SIGNALS: Readonly<Record<string, TerminationSignal>> = {

@@ -411,7 +411,7 @@ test('an interrupt withdraws the request, ends the turn, and is then answered', 
   expect(await at.end()).toBe(0);
 });
 
-longTest('a signal ends a host process with its own exit code, and a closed stdout ends it quietly', async () => {
+longTest('a signal ends a host process with its own exit code, and a closed stdout ends it as a failure', async () => {
   const { closed, open } = gate();
   const never: Script = {
     turns: [],
@@ -432,7 +432,7 @@ longTest('a signal ends a host process with its own exit code, and a closed stdo
     () => left.send({ type: 'control_request', request_id: 'x', request: { subtype: 'list_models' } }),
     20,
   );
-  expect((await left.running.ended).code).toBe(0);
+  expect(await left.running.ended).toMatchObject({ code: 1, stderr: expect.stringContaining('Stdout has no reader') });
   clearInterval(asking);
   open();
 });

@@ -76,21 +76,8 @@ test.each(
   expect(await shell(line)).toEqual({ stdout: 'here\n', stderr: '' });
 });
 
-longTest('a reader that closes early is no failure', async () => {
-  server = await startApiServer({
-    turns: (_request, index) =>
-      index < 3 ? calls(text('x'.repeat(100_000)), toolUse('Read', { file_path: 'a.txt' })) : says('end'),
-  });
-  const line =
-    '{ "$OURO" -p hello --output-format stream-json --verbose </dev/null; echo "code $?" >&2; } | head -c 10';
-  expect(await shell(line)).toEqual({ stdout: '{"type":"s', stderr: 'code 0\n' });
-});
-
-longTest('unwritable output is a failure, and so are an unreadable stdin and a missing folder', async () => {
+longTest('an unreadable stdin is a failure, and so is a missing folder', async () => {
   server = await startApiServer({ turns: [], after: says('lost') });
-  expect((await shell('"$OURO" -p hello </dev/null >/dev/full; echo "code $?" >&2')).stderr).toMatch(
-    /^Writing to stdout failed: .*\ncode 1\n$/,
-  );
   const host = '"$OURO" --input-format=stream-json --output-format=stream-json --verbose </; echo "code $?"';
   expect(await shell(host)).toMatchObject({
     stdout: 'code 1\n',

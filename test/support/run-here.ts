@@ -74,9 +74,10 @@ export function startHere(
       columns: () => 80,
       write: (text) => void stdout.write(text),
       writePrintable: (text) => void stdout.write(text),
-      getWriteError: () => undefined,
+      checkOpen: () => true,
+      hasFailed: () => false,
       flushed: async () => undefined,
-      onClosed: (listener) => void stdout.once('close', listener),
+      onFailed: (listener) => void stdout.once('close', listener),
     },
     onOrphaned: () => undefined,
     stderr: {

@@ -59,7 +59,7 @@ export async function runAcpCommand(input: SubcommandInput): Promise<number> {
     },
   });
   const connection = app.connect(ndJsonStream(createWritable(io), createReadable(io)));
-  io.stdout.onClosed(() => connection.close());
+  io.stdout.onFailed(() => connection.close());
   await Promise.race([connection.closed, shutdown.started]);
   return 0;
 }

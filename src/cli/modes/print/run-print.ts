@@ -28,6 +28,8 @@ export async function runPrint(invocation: CliInvocation, io: ProcessIo, shutdow
   if (run.session.kind === 'resume' && run.session.wanted === '') {
     throw new UsageError('--resume needs the id or title of a session: print mode cannot show the session list.');
   }
+  // Nobody would get the answer.
+  if (!io.stdout.checkOpen()) return 1;
   // The module loads while stdin is read.
   const composing = import('../../../app/compose.ts');
   const prompt = await readPromptFromArgsAndStdin(invocation.prompt, io);
@@ -42,7 +44,7 @@ export async function runPrint(invocation: CliInvocation, io: ProcessIo, shutdow
   }
   const { conversation } = composed;
   shutdown.attach(conversation);
-  io.stdout.onClosed(() => shutdown.start('shutdown'));
+  io.stdout.onFailed(() => shutdown.start('shutdown'));
   if (run.permissionPrompt === undefined) denyUnattendedRequests(conversation.agent, 'declined');
   else (await import('../permission-responses.ts')).answerWithMcpTool(conversation, run.permissionPrompt, 'declined');
   const code = await runAndPrintPrompt(conversation, await runCommandOrExpandPrompt(conversation, prompt), output, {
@@ -55,7 +57,7 @@ export async function runPrint(invocation: CliInvocation, io: ProcessIo, shutdow
     ending: shutdown.started,
     ...(output.format === 'text' && io.stdout.isTty ? { live: await loadLiveText(io) } : {}),
   });
-  return shutdown.reason() === 'shutdown' ? 0 : code;
+  return shutdown.reason() === 'shutdown' ? 1 : code;
 }
 
 async function loadLiveText(io: ProcessIo) {

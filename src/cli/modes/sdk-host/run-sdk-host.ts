@@ -58,7 +58,7 @@ export async function runSdkHost(invocation: CliInvocation, io: ProcessIo, shutd
     pid: process.pid,
     awaitsInitialize: invocation.awaitsInitialize,
   });
-  io.stdout.onClosed(() => shutdown.start('shutdown'));
+  io.stdout.onFailed(() => shutdown.start('shutdown'));
   const { promise: stdinEnded, resolve: onStdinEnd } = Promise.withResolvers<void>();
   // A detached process keeps serving while its stdin is open, so a lost parent alone is no reason to exit.
   io.onOrphaned(() => void stdinEnded.then(() => shutdown.start('shutdown')));
