@@ -12,6 +12,13 @@ import { runProgram } from './run-program.mjs';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const [verb, ...rest] = process.argv.slice(2);
 
+// As in bin/ouro: what the user has set for Bun is not for this one. Commands that ouro runs get it back.
+for (const name of ['BUN_OPTIONS', 'BUN_INSPECT_PRELOAD']) {
+  if (process.env[name]) process.env[`OURO_${name}`] = process.env[name];
+  delete process.env[name];
+}
+delete process.env.BUN_BE_BUN;
+
 /** Explicit configuration files: the .env, bunfig and tsconfig of the working directory may be hostile. */
 const safeFlags = [
   '--no-env-file',
@@ -37,9 +44,22 @@ function transpilerCache({ HOME, XDG_CACHE_HOME }) {
   return { BUN_RUNTIME_TRANSPILER_CACHE_PATH: path };
 }
 
+/** Returns the working directory of the user, from which the program is started. */
+function workingDirectory() {
+  try {
+    return process.cwd();
+  } catch {
+    throw new Error('The working directory does not exist any more. Change to another folder.');
+  }
+}
+
 const verbs = {
   start: (bun) => {
-    const { cwd, env } = withoutNpm(root, process.env, process.cwd());
+    const { cwd, env } = withoutNpm(root, process.env, workingDirectory());
+    // Bytes that are no text are replaced, and that folder does not exist.
+    if (cwd.includes('\ufffd') && !existsSync(cwd)) {
+      throw new Error(`The working directory has a name that is not UTF-8: ${cwd}. Change to another folder.`);
+    }
     const { file, args } = programOf(root, bun, asShipped);
     return runProgram(file, [...args, ...rest], {
       cwd,
@@ -59,6 +79,9 @@ const verbs = {
 try {
   if (Number.parseInt(process.versions.node, 10) < 20) {
     throw new Error(`This is Node ${process.versions.node}, ouro needs Node 20 or newer. Install it from nodejs.org.`);
+  }
+  if (process.platform === 'linux' && !existsSync('/proc/self')) {
+    throw new Error('/proc is not mounted, and the runtime needs it. Mount it, then try again.');
   }
   if (!Object.hasOwn(verbs, verb ?? '')) {
     throw new Error(`"${verb ?? ''}" is not a command of the bootstrap. Use start, test, check, lint or run <file>.`);

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, extname, join } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
@@ -86,22 +86,43 @@ export async function bundle(options) {
 export async function buildExecutable(file, { target, runtime }) {
   // A temporary name until the executable is complete and, if it is for this machine, runs.
   const unproven = join(dirname(file), `unproven-${process.pid}${extname(file)}`);
+  const base = join(dirname(file), `runtime-${process.pid}${extname(file)}`);
   const autoload = {
     autoloadDotenv: false,
     autoloadBunfig: false,
     autoloadTsconfig: false,
     autoloadPackageJson: false,
   };
-  const foreign = runtime === undefined ? {} : { target: runtime.target, executablePath: runtime.file };
-  const compile = { outfile: unproven, ...autoload, ...foreign };
+  const foreign = runtime === undefined ? {} : { target: runtime.target };
+  const compile = { outfile: unproven, executablePath: base, ...autoload, ...foreign };
   try {
+    writeRuntimeWithOwnVariables(runtime?.file ?? process.execPath, base);
     const define = { ...OPTIONS.define, 'process.env.OURO_TARGET': JSON.stringify(target) };
     await bundle({ bytecode: true, compile, define });
     if (runtime === undefined) checkThatItRuns(unproven);
     renameSync(unproven, file);
   } finally {
     rmSync(unproven, { force: true });
+    rmSync(base, { force: true });
   }
+}
+
+/**
+ * Variables for the user's own Bun, which add flags, such as a preload that is missing here, or make an executable a
+ * plain runtime, and the names of the same length that an executable has for them.
+ */
+const VARIABLES = { BUN_OPTIONS: 'OUR_OPTIONS', BUN_BE_BUN: 'OUR_BE_BUN' };
+
+/** Copies a runtime with other names of these variables; it has no flag to ignore them. */
+function writeRuntimeWithOwnVariables(from, to) {
+  const bytes = readFileSync(from);
+  for (const [name, own] of Object.entries(VARIABLES)) {
+    let found = bytes.indexOf(name);
+    if (found < 0) throw new Error(`${from} does not know ${name} any more.`);
+    for (; found >= 0; found = bytes.indexOf(name, found)) bytes.write(own, found);
+  }
+  writeFileSync(to, bytes);
+  chmodSync(to, 0o755);
 }
 
 /** Throws if an executable does not run on this machine. */

@@ -21,10 +21,7 @@ if (file === undefined) {
   process.stderr.write(`ouro: ${explainMissing()}\n`);
   process.exitCode = 1;
 } else {
-  const env = { ...RUNTIME_SETTINGS, ...process.env };
-  // Bun-based programs set this for their children; it would turn the executable into a plain runtime.
-  delete env.BUN_BE_BUN;
-  run(file, process.argv.slice(2), env);
+  run(file, process.argv.slice(2), { ...RUNTIME_SETTINGS, ...process.env });
 }
 
 /** Returns the executable of the first installed package for this machine. */

@@ -14,7 +14,7 @@ const LIMIT_VARIABLES = splitWords(`
 `);
 
 export function readEnvironment(
-  env: Readonly<Record<string, string | undefined>> = addRipgrepToPath(process.env),
+  env: Readonly<Record<string, string | undefined>> = addRipgrepToPath(restoreBunVariables(process.env)),
 ): Environment {
   const home = nonEmpty(env.HOME) ?? nonEmpty(env.USERPROFILE) ?? (nonEmpty(homedir()) || userInfo().homedir);
   const apiKey = trimSecret(env.ANTHROPIC_API_KEY);
@@ -76,6 +76,19 @@ export function readEnvironment(
     variables: selectVariables(env, (name) => !SECRET_VARIABLES.includes(name) && !isPrivate(name, env)),
     keys: selectVariables(env, (name) => SECRET_VARIABLES.includes(name)),
   };
+}
+
+const BUN_VARIABLES = ['BUN_OPTIONS', 'BUN_INSPECT_PRELOAD'];
+
+/** Gives the variables for the user's own Bun their names back; the launcher has hidden them from the runtime. */
+function restoreBunVariables(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const restored = { ...env };
+  for (const name of BUN_VARIABLES) {
+    const value = env[`OURO_${name}`];
+    if (value !== undefined) restored[name] = value;
+    delete restored[`OURO_${name}`];
+  }
+  return restored;
 }
 
 /** Adds the folder of the bundled ripgrep to PATH if the machine has none: models often use `rg` in commands. */

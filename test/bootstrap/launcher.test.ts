@@ -93,6 +93,58 @@ longTest('libraries run in production mode, which commands do not inherit', asyn
   expect([bootstrapped, await facts(join(root, 'bin', 'ouro'), [])]).toEqual([expected, expected]);
 });
 
+test("variables for the user's own Bun neither stop the start nor are lost", async () => {
+  const { root, env } = bareCheckout();
+  const theirs = { BUN_OPTIONS: '--preload=/dev/null/x.js', BUN_INSPECT_PRELOAD: '/dev/null/y.js', BUN_BE_BUN: '1' };
+  const start = async (file: string, args: readonly string[]) => {
+    const { stdout } = await started(file, args, { cwd: root, env: { ...env, ...theirs } });
+    const seen = JSON.parse(stdout).env;
+    return [...Object.keys(theirs), 'OURO_BUN_OPTIONS', 'OURO_BUN_INSPECT_PRELOAD'].map((name) => seen[name]);
+  };
+  const hidden = [undefined, undefined, undefined, theirs.BUN_OPTIONS, theirs.BUN_INSPECT_PRELOAD];
+  expect(await start(nodeFile(), [join(root, 'bin', 'bootstrap.mjs'), 'start'])).toEqual(hidden);
+  expect(await start(join(root, 'bin', 'ouro'), [])).toEqual(hidden);
+});
+
+longTest('the launcher changes no variable that the user has exported', async () => {
+  const { root, env } = bareCheckout();
+  const names = [
+    'self',
+    'target',
+    'root',
+    'cache',
+    'entry',
+    'bun',
+    'stamp',
+    'runtime',
+    'name',
+    'value',
+    'file',
+    'found',
+  ];
+  const theirs = Object.fromEntries(names.map((name) => [name, 'mine']));
+  const start = async () => {
+    const { stdout } = await started(join(root, 'bin', 'ouro'), [], { cwd: root, env: { ...env, ...theirs } });
+    return JSON.parse(stdout).env;
+  };
+  // The first start installs, the second one needs no Node.
+  expect([await start(), await start()]).toEqual([expect.objectContaining(theirs), expect.objectContaining(theirs)]);
+});
+
+longTest('where Node cannot be started, one sentence says why', async () => {
+  const { root, env } = bareCheckout();
+  const run = (more: Record<string, string>) =>
+    started(join(root, 'bin', 'ouro'), [], { cwd: root, env: { ...env, ...more } });
+  expect(await run({ PATH: '/dev/null' })).toMatchObject({
+    code: 1,
+    stderr: 'ouro: Node is not in the PATH. Install Node 20 or newer together with npm, then try again.\n',
+  });
+  expect(await run({ NODE_OPTIONS: '--require=/dev/null/x.js' })).toMatchObject({
+    code: 1,
+    stderr: 'ouro: Node does not start with NODE_OPTIONS="--require=/dev/null/x.js". Correct or unset this variable.\n',
+  });
+});
+
 test('in a checkout a build is used, its executable first, until a source is edited, added or removed', async () => {
   const { root, env } = bareCheckout();
   const planted = createTempFolder();

@@ -46,8 +46,8 @@ export async function openNetworkBridge({ bwrap, nsenter, runtime, socket, port 
     ...['--ro-bind', '/', '/', '--dev-bind', '/dev', '/dev', '--unshare-net', '--die-with-parent', '--new-session'],
     ...['--info-fd', '3', '--', runtime, '-e', BRIDGE_CODE, socket, String(port)],
   ];
-  // Makes the single executable of ouro behave like the plain runtime.
-  const env = { BUN_BE_BUN: '1' };
+  // Makes the single executable of ouro, which has its own name for BUN_BE_BUN, behave like the plain runtime.
+  const env = { OUR_BE_BUN: '1' };
   const child = spawn(bwrap, args, { cwd: '/', env, stdio: ['ignore', 'pipe', 'pipe', 'pipe'] });
   child.unref();
   let isOpen = true;
