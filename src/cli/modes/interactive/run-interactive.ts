@@ -3,7 +3,7 @@ import type { CliRunOptions } from '../../../contracts/frontend/cli-run-options.
 import type { Conversation } from '../../../contracts/frontend/conversation.ts';
 import type { FrontendSettings } from '../../../contracts/frontend/frontend-settings.ts';
 import type { ScreenHandle, ScreenTerminal } from '../../../ui/open-screen.ts';
-import { createNonBlockingOutput } from '../../../ui/terminal/non-blocking-output.ts';
+import { createNonBlockingOutput, type NonBlockingOutput } from '../../../ui/terminal/non-blocking-output.ts';
 import type { TerminalOutput } from '../../../ui/terminal/screen-frame-writer.ts';
 import { readTypedLines, type StartupPrompt, showStartupPrompt } from '../../../ui/terminal/startup-prompt.ts';
 import type { CliInvocation } from '../../args/invocation.ts';
@@ -21,7 +21,6 @@ const ROWS_ABOVE_COMPOSER = 3;
 
 /** Runs interactive mode and returns the exit code. Nothing but a prompt is loaded before it takes keys. */
 export async function runInteractive(invocation: CliInvocation, io: ProcessIo, shutdown: Shutdown): Promise<number> {
-  const { run, prompt } = invocation;
   // Set first, so that keys typed during startup are neither echoed nor translated but kept for the composer.
   const typed = readTypedLines();
   process.stdin.setRawMode(true);
@@ -31,6 +30,31 @@ export async function runInteractive(invocation: CliInvocation, io: ProcessIo, s
   const out = createNonBlockingOutput(process.stdout);
   const terminal = openTerminal(io, out);
   const openingPrompt = isLinear ? undefined : openPrompt(invocation, io, terminal.out);
+  try {
+    return await converse(invocation, io, shutdown, { out, terminal, isLinear, openingPrompt });
+  } finally {
+    // Closed later, it would erase the message about a failure.
+    openingPrompt?.close();
+    process.stdin.setRawMode(false);
+  }
+}
+
+/** The terminal of a session, and the prompt that takes keys before there is a screen. */
+type SessionTerminal = {
+  readonly out: NonBlockingOutput;
+  readonly terminal: ScreenTerminal;
+  readonly isLinear: boolean;
+  readonly openingPrompt: StartupPrompt | undefined;
+};
+
+/** Asks the first questions, then shows one session after the other. */
+async function converse(
+  invocation: CliInvocation,
+  io: ProcessIo,
+  shutdown: Shutdown,
+  { out, terminal, isLinear, openingPrompt }: SessionTerminal,
+): Promise<number> {
+  const { run, prompt } = invocation;
   await readTypedKeys();
   const { askFirstRunQuestions } = await import('./first-run.ts');
   await readTypedKeys();
@@ -42,10 +66,7 @@ export async function runInteractive(invocation: CliInvocation, io: ProcessIo, s
   // Preloaded while files are read: this module takes longest to load and is needed soon.
   if (!isLinear) void import('../../../ui/open-screen.ts');
   const start = await starting;
-  if (start === 'left') {
-    process.stdin.setRawMode(false);
-    return 0;
-  }
+  if (start === 'left') return 0;
   await readTypedKeys();
   const { createConversation } = await import('../../../app/compose.ts');
   await readTypedKeys();
