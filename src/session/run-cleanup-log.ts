@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { appendFileSync, existsSync, mkdirSync, unlinkSync, writeFileSync } from 'node:fs';
-import { readdir, readFile, stat, unlink } from 'node:fs/promises';
+import { readdir, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Environment } from '../contracts/environment.ts';
+import { readRegularFile } from '../lib/files/read-regular-file.ts';
 import { recoverUnfinishedWrites } from '../lib/files/write-journal.ts';
 import { getProcessIdentity, getProcessState, type ProcessIdentity } from '../lib/processes/process-info.ts';
 import {
@@ -118,7 +119,7 @@ function findPendingSnapshot({ session }: Entry): readonly string[] {
 }
 
 async function readEntries(path: string): Promise<readonly Entry[]> {
-  return (await readFile(path, 'utf8').catch(() => '')).split('\n').flatMap(parseEntry);
+  return ((await readRegularFile(path).catch(() => undefined)) ?? '').split('\n').flatMap(parseEntry);
 }
 
 async function reapRun(path: string, killAfterMs: number): Promise<'alive' | 'dead'> {

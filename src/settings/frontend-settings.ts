@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { parse } from 'jsonc-parser';
 import { z } from 'zod';
@@ -9,7 +9,7 @@ import type { JsonObject } from '../contracts/json.ts';
 import type { Settings } from '../contracts/settings.ts';
 import { ignoreMissingFile } from '../lib/errors.ts';
 import { watchFolder } from '../lib/files/file-change-detector.ts';
-import { readFileOrPipe } from '../lib/files/read-regular-file.ts';
+import { readFileOrPipe, readRegularFile } from '../lib/files/read-regular-file.ts';
 import { runShellCommand } from '../lib/processes/find-shell.ts';
 import { createTimeoutBackoff } from '../lib/processes/timeout-backoff.ts';
 import { saveUserSetting } from './edit-settings.ts';
@@ -46,7 +46,7 @@ async function readThemeFiles(folder: string, prefix = ''): Promise<readonly The
   return Promise.all(
     files.slice(0, MAX_FILES).map(async (file) => {
       const path = join(folder, file);
-      const text = ((await ignoreMissingFile(readFile(path, 'utf8'))) ?? '').slice(0, MAX_CHARS);
+      const text = ((await readRegularFile(path).catch(() => undefined)) ?? '').slice(0, MAX_CHARS);
       return { name: `${prefix}${basename(file, '.json')}`, path, text };
     }),
   );

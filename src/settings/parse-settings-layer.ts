@@ -2,7 +2,7 @@ import { findNodeAtLocation, getNodeValue, type ParseError, parseTree, printPars
 import type { SettingsSource } from '../contracts/permission.ts';
 import { PERMISSION_MODES } from '../contracts/permission.ts';
 import type { Settings, SettingsLayer, SettingsProblem } from '../contracts/settings.ts';
-import { isJsonRecord, omitUndefined } from '../lib/json.ts';
+import { isJsonRecord, isNestedDeeperThan, MAX_JSON_DEPTH, omitUndefined } from '../lib/json.ts';
 import { getLineNumber, splitWords } from '../lib/text/lines.ts';
 import { dropInvalidSettings } from './drop-invalid-settings.ts';
 
@@ -17,7 +17,7 @@ export function parseSettingsLayer(text: string, file: string, source: SettingsS
     return parse(text, file, source);
   } catch (thrown) {
     if (!(thrown instanceof RangeError)) throw thrown;
-    // The parser overflows the stack on extremely deep nesting.
+    // Also the parser overflows the stack on extremely deep nesting.
     const layer: SettingsLayer = { source, file, settings: {}, lineOf: () => undefined };
     const message = 'is not valid: it is nested too deeply. The file is ignored.';
     return { layer, problems: [{ file, source, line: undefined, text: message, code: 'broken_file' }] };
@@ -41,7 +41,10 @@ function parse(text: string, file: string, source: SettingsSource): ParsedSettin
   });
   if (text.trim() === '') return { layer: { source, file, settings: {}, lineOf }, problems: [] };
   const broken = errors[0];
-  const adapted = adaptClaudeSettings(tree?.type === 'object' ? getNodeValue(tree) : {});
+  const value = tree?.type === 'object' ? getNodeValue(tree) : {};
+  // Validation takes a time that grows with the square of the depth.
+  if (isNestedDeeperThan(value, MAX_JSON_DEPTH)) throw new RangeError('nested too deeply');
+  const adapted = adaptClaudeSettings(value);
   const { settings, issues, getOriginalPath } = dropInvalidSettings(adapted.value);
   const layer = { source, file, settings, lineOf: (path: Path) => lineOf(getOriginalPath(path)) };
   if (broken !== undefined || tree?.type !== 'object') {

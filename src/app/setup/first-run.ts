@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { readFile, realpath } from 'node:fs/promises';
+import { realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import type { Environment } from '../../contracts/environment.ts';
@@ -10,9 +10,8 @@ import type {
   LocalModelServer,
   TrustQuestion,
 } from '../../contracts/frontend/first-run.ts';
-
-import { ignoreMissingFile } from '../../lib/errors.ts';
 import { openJsonStore } from '../../lib/files/json-store.ts';
+import { readRegularFile } from '../../lib/files/read-regular-file.ts';
 import { readStoredApiKeys, storeApiKey } from '../../model/api-keys.ts';
 import { moveToSampleProject } from '../../model/providers/demo/sample-project.ts';
 import { listProvidersWithKey } from '../../model/registry/explain-missing-model.ts';
@@ -93,7 +92,7 @@ async function checkBypass(run: CliRunOptions, environment: Environment): Promis
   const isFlagged = run.skipPermissions !== undefined || run.permissionMode === 'bypassPermissions';
   const userSettings = isFlagged
     ? ''
-    : await ignoreMissingFile(readFile(join(environment.ouroHome, 'settings.json'), 'utf8'));
+    : await readRegularFile(join(environment.ouroHome, 'settings.json')).catch(() => undefined);
   if (!isFlagged && userSettings?.includes('bypassPermissions') !== true) return 'settled';
   if ((await openAgreementStore(environment).read()).value !== undefined) return 'settled';
   const { merged } = await readSettings(run, environment, false);

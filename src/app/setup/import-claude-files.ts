@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { cp, mkdir, readdir, readFile } from 'node:fs/promises';
+import { cp, mkdir, readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { parse } from 'jsonc-parser';
 import { z } from 'zod';
@@ -9,6 +9,7 @@ import type { JsonValue } from '../../contracts/json.ts';
 import type { Settings } from '../../contracts/settings.ts';
 import { getErrorMessage, ignoreMissingFile } from '../../lib/errors.ts';
 import { openJsonStore } from '../../lib/files/json-store.ts';
+import { readRegularFile } from '../../lib/files/read-regular-file.ts';
 import { copyAsJson } from '../../lib/json.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
 import { type ClaudeMemoryImport, importClaudeMemory } from '../../prompt/memory/import-claude-memory.ts';
@@ -100,12 +101,12 @@ async function catchErrors(name: string, act: () => Promise<ClaudeMemoryImport>)
 
 async function importSettings(from: string, ouroHome: string): Promise<ClaudeMemoryImport> {
   const file = join(from, 'settings.json');
-  const text = (await ignoreMissingFile(readFile(file, 'utf8'))) ?? '';
+  const text = (await readRegularFile(file)) ?? '';
   const source = parseSettingsLayer(text, file, 'user');
   const servers = await readUserServers(from);
   const { settings: found, left } = selectHarmless({ ...source.layer.settings, ...servers.layer.settings });
   const targetFile = join(ouroHome, 'settings.json');
-  const target = parseSettingsLayer((await ignoreMissingFile(readFile(targetFile, 'utf8'))) ?? '', targetFile, 'user');
+  const target = parseSettingsLayer((await readRegularFile(targetFile)) ?? '', targetFile, 'user');
   const problems = formatConfigProblems({ problems: [...source.problems, ...servers.problems] }, { problems: [] });
   const syntaxError = target.problems.find(({ code }) => code === 'broken_file');
   if (syntaxError !== undefined)
@@ -128,7 +129,7 @@ function listEntries(found: Settings): readonly (readonly [string, JsonValue])[]
 /** Reads the user's MCP servers, which are in a file beside the folder. */
 async function readUserServers(from: string): Promise<ReturnType<typeof parseSettingsLayer>> {
   const file = join(dirname(from), `${basename(from)}.json`);
-  const text = (await ignoreMissingFile(readFile(file, 'utf8'))) ?? '';
+  const text = (await readRegularFile(file)) ?? '';
   const { mcpServers } = serversSchema.parse(parse(text) ?? {});
   return parseSettingsLayer(mcpServers === undefined ? '' : JSON.stringify({ mcpServers }), file, 'user');
 }

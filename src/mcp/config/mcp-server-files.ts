@@ -1,10 +1,9 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parse } from 'jsonc-parser';
 import { z } from 'zod';
-import { getErrorMessage, ignoreMissingFile } from '../../lib/errors.ts';
+import { getErrorMessage } from '../../lib/errors.ts';
 import { editJsonc } from '../../lib/files/edit-jsonc.ts';
-import { readFileOrPipe } from '../../lib/files/read-regular-file.ts';
+import { readFileOrPipe, readRegularFile } from '../../lib/files/read-regular-file.ts';
 import { editSettingsFile, getSettingsPath } from '../../settings/edit-settings.ts';
 import { PROJECT_MCP_FILE } from './resolve-config.ts';
 
@@ -21,7 +20,7 @@ export function openMcpServerFiles(ouroHome: string, cwd: string) {
 
   /** Lists the servers named in one file, whether they are used or not. */
   async function listNames(scope: McpConfigScope): Promise<readonly string[]> {
-    const text = (await ignoreMissingFile(readFile(getPath(scope), 'utf8'))) ?? '';
+    const text = (await readRegularFile(getPath(scope)).catch(() => undefined)) ?? '';
     return Object.keys(fileSchema.parse(parse(text, [], { allowTrailingComma: true }) ?? {}).mcpServers);
   }
 

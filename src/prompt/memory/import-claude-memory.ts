@@ -1,8 +1,9 @@
-import { mkdir, readFile, stat } from 'node:fs/promises';
+import { mkdir, stat } from 'node:fs/promises';
 import { dirname, extname, join, relative, resolve } from 'node:path';
 import { ignoreMissingFile } from '../../lib/errors.ts';
 import { isPathBelow } from '../../lib/files/path-style.ts';
 import { writePrivateFile } from '../../lib/files/private-file.ts';
+import { readRegularFile } from '../../lib/files/read-regular-file.ts';
 import { escapeImport, parseMemory } from './parse-memory.ts';
 
 /** The names of imported files, and messages about those not imported. */
@@ -28,7 +29,7 @@ export async function importClaudeMemory(from: string, ouroHome: string): Promis
       return;
     }
     imported.push(name);
-    let text = await readFile(source, 'utf8');
+    let text = (await readRegularFile(source)) ?? '';
     const { imports } = await parseMemory(text);
     for (const importPath of imports.filter((path) => !/^[~/]/.test(path))) {
       const target = resolve(dirname(source), importPath);

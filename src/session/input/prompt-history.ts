@@ -1,3 +1,4 @@
+import { constants } from 'node:fs';
 import { appendFile, mkdir, open, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { PromptHistoryPort } from '../../contracts/frontend/conversation.ts';
@@ -65,10 +66,12 @@ async function dropOlderHalf(path: string): Promise<void> {
 }
 
 async function readEntries(path: string): Promise<readonly JsonObject[]> {
-  const file = await open(path, 'r').catch(() => undefined);
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch(() => undefined);
   if (file === undefined) return [];
   try {
-    const { size } = await file.stat();
+    const stats = await file.stat();
+    if (!stats.isFile()) return [];
+    const { size } = stats;
     const length = Math.min(size, READ_BYTES);
     const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, size - length);
     return buffer.toString('utf8', 0, bytesRead).split('\n').flatMap(parseEntry);

@@ -1,5 +1,4 @@
 import { existsSync, realpathSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { parse } from 'jsonc-parser';
 import { z } from 'zod';
@@ -21,7 +20,8 @@ import {
   FOREIGN_MCP_SERVER_PATHS,
 } from '../../../extensions/foreign/foreign-locations.ts';
 import { findRepositoryRoot } from '../../../git/git-repository.ts';
-import { getErrorMessage, ignoreMissingFile } from '../../../lib/errors.ts';
+import { getErrorMessage } from '../../../lib/errors.ts';
+import { readRegularFile } from '../../../lib/files/read-regular-file.ts';
 import { openMcpServerFiles } from '../../../mcp/config/mcp-server-files.ts';
 import { parseMemory } from '../../../prompt/memory/parse-memory.ts';
 import { getSettingsPath } from '../../../settings/edit-settings.ts';
@@ -103,7 +103,7 @@ const namedSchema = z.object({ instructionFiles: z.array(z.string()).catch([]) }
 /** Lists the instruction files that settings of the user or the project name, whether they are in effect or not. */
 async function listNamedEntries(places: ForeignImportFolders): Promise<readonly string[]> {
   const files = (['user', 'project', 'local'] as const).map((scope) => getSettingsPath(scope, places));
-  const texts = await Promise.all(files.map((file) => ignoreMissingFile(readFile(file, 'utf8'))));
+  const texts = await Promise.all(files.map((file) => readRegularFile(file).catch(() => undefined)));
   return texts.flatMap((text) => namedSchema.parse(parse(text ?? '')).instructionFiles);
 }
 
@@ -143,9 +143,13 @@ async function listDeclaredInstructions(places: ForeignImportFolders) {
   const known = new Set(['CLAUDE.md', 'AGENTS.md', ...FOREIGN_INSTRUCTION_PATHS.map(({ pattern }) => pattern)]);
   const found = FOREIGN_MCP_SERVER_PATHS.filter(({ format }) => format === 'opencode' || format === 'gemini').map(
     async ({ assistant, scope, pattern }) => {
-      const texts = (await listMatches(pattern, scope, places)).map((file) => readFile(file, 'utf8'));
+      const texts = (await listMatches(pattern, scope, places)).map((file) =>
+        readRegularFile(file).catch(() => undefined),
+      );
       const names = (await Promise.all(texts)).flatMap((text) => {
-        const { instructions, context } = declaringSchema.parse(parse(text, [], { allowTrailingComma: true }) ?? {});
+        const { instructions, context } = declaringSchema.parse(
+          parse(text ?? '', [], { allowTrailingComma: true }) ?? {},
+        );
         return [...(scope === 'project' ? instructions : []), ...(context.fileName ?? [])];
       });
       return names.map((name) => ({ assistant, scope: 'project' as const, pattern: name.replace(/^\.\//, '') }));
@@ -160,7 +164,9 @@ async function listDeclaredInstructions(places: ForeignImportFolders) {
 
 /** A rule that its assistant applies on request has no counterpart; it can be mentioned. */
 async function describeLostRule(path: string): Promise<readonly string[]> {
-  const { paths } = await parseMemory((await readFile(path, 'utf8')).replaceAll('\r\n', '\n'));
+  const { paths } = await parseMemory(
+    ((await readRegularFile(path).catch(() => undefined)) ?? '').replaceAll('\r\n', '\n'),
+  );
   return paths?.length === 0 ? [`${basename(path)} applies only when it is named: mention it with @`] : [];
 }
 
@@ -174,7 +180,7 @@ async function findServers(places: ForeignImportFolders): Promise<Found> {
       const path = formatPath(file, scope, places);
       try {
         // Extensions of Gemini CLI name their own folder in this way.
-        const text = (await readFile(file, 'utf8'))
+        const text = ((await readRegularFile(file)) ?? '')
           .replaceAll(`\${extensionPath}`, JSON.stringify(dirname(file)).slice(1, -1))
           .replaceAll(`\${/}`, '/');
         for (const { name, entry, lost } of convertForeignMcpServers(text, format)) {
@@ -200,7 +206,7 @@ async function findCommands(places: ForeignImportFolders): Promise<Found> {
     const { assistant, scope, file } = source;
     const path = formatPath(file, scope, places);
     try {
-      for (const [name, { text, lost }] of await read(await readFile(file, 'utf8'))) {
+      for (const [name, { text, lost }] of await read((await readRegularFile(file)) ?? '')) {
         const target = getImportedCommandPath({ scope, name }, places);
         if (seen.has(target) || existsSync(target)) skipped.push(`command ${name} of ${path}: you have one already`);
         else items.push({ kind: 'commands', assistant, scope, path, name, text, lost });
