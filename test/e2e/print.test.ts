@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { calls, says, status, text, toolUse } from '../support/api/reply.ts';
+import { calls, says, status, toolUse } from '../support/api/reply.ts';
 import { type ApiServer, gate, startApiServer } from '../support/api/server.ts';
 import { SHARED_CACHE } from '../support/environment.ts';
 import { longTest } from '../support/long-test.ts';

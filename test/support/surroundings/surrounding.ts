@@ -47,7 +47,7 @@ export type Need = 'namespaces' | 'root' | 'user' | { readonly program: string }
 export function isGiven(need: Need): boolean {
   switch (need) {
     case 'namespaces':
-      return spawnSync('unshare', ['-rm', 'true']).status === 0;
+      return spawnSync('/usr/bin/env', ['unshare', '-rm', 'true']).status === 0;
     case 'root':
       return process.getuid?.() === 0;
     case 'user':
