@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import type { ShellAnalysis } from '../../contracts/shell-analysis.ts';
 import { collectShellEffects } from '../../permissions/shell/effects/collect-shell-effects.ts';
 import { getProgramBaseName } from '../../permissions/shell/parse/shell-words.ts';
@@ -44,9 +45,20 @@ function listPrintedFiles(program: string, args: readonly string[]): readonly st
   }
 }
 
+/** Decodes a path that git prints in quotes: the bytes of other characters than those of ASCII are octal. */
+function unquoteGitPath(text: string): string {
+  const bytes = text.replaceAll(/\\(?:([0-3][0-7]{2})|(.))/gs, (_, octal: string | undefined, other: string) =>
+    octal === undefined ? other : String.fromCharCode(Number.parseInt(octal, 8)),
+  );
+  return Buffer.from(bytes, 'latin1').toString('utf8');
+}
+
 /** Returns the files of a diff; their paths start at the root of the repository, which is the folder or above it. */
 function listDiffedFiles(output: string, cwd: string): readonly string[] {
-  return [...output.matchAll(/^\+\+\+ b\/(.+?)\t?$/gm)].flatMap(([, file = '']) => {
+  return [...stripVTControlCharacters(output).matchAll(/^\+\+\+ (?:"(.+)"|(.+?))\t?$/gm)].flatMap(([, quoted, plain = '']) => {
+    const name = quoted === undefined ? plain : unquoteGitPath(quoted);
+    // With `diff.mnemonicPrefix` the prefix names what is compared, with `diff.noprefix` there is none.
+    const file = name.replace(/^[bciw]\//, '');
     for (let folder = cwd; ; folder = path.dirname(folder)) {
       const candidate = path.join(folder, file);
       if (existsSync(candidate)) return [candidate];
