@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { AgentEvent } from '../../src/contracts/event.ts';
 import type { AssistantBlock, Message, ToolResultBlock } from '../../src/contracts/message.ts';
 import { getProjectDir } from '../../src/session/paths.ts';
-import type { AppendFs } from '../../src/session/records/append-fs.ts';
+import type { AppendFs } from '../../src/lib/files/append-fs.ts';
 import {
   openTranscript,
   type SessionTranscript,

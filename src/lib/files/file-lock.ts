@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { link, mkdir, readFile, stat, unlink, utimes, writeFile } from 'node:fs/promises';
+import { link, mkdir, readFile, rm, stat, unlink, utimes, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { getErrnoCode } from '../errors.ts';
 import { getProcessIdentity, getProcessState, type ProcessIdentity } from '../processes/process-info.ts';
@@ -23,8 +23,8 @@ export async function acquireLock(path: string, fs: LockFs = { link }): Promise<
   const text = JSON.stringify(getProcessIdentity());
   const draft = `${path}.${randomBytes(6).toString('hex')}`;
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  await writeFile(draft, text, { flag: 'wx', mode: 0o600 });
   try {
+    await writeFile(draft, text, { flag: 'wx', mode: 0o600 });
     // Uses the clock of the file system, which may differ from the local clock.
     const nowMs = (await stat(draft)).mtimeMs;
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
@@ -36,7 +36,8 @@ export async function acquireLock(path: string, fs: LockFs = { link }): Promise<
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS * Math.min(1, tries)));
     }
   } finally {
-    await unlink(draft);
+    // On a full disk the draft may be there without its text, or not at all.
+    await rm(draft, { force: true });
   }
   throw new Error(`The lock ${path} could not be taken: other processes keep taking it.`);
 }

@@ -2,7 +2,7 @@ import { lstatSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { getErrorMessage } from '../../lib/errors.ts';
-import { type AppendFs, type AppendHandle, diskAppendFs } from './append-fs.ts';
+import { type AppendFs, type AppendHandle, diskAppendFs } from '../../lib/files/append-fs.ts';
 
 /** A queue of lines for a file: written in order, kept in memory until they are on disk. */
 export type AppendFile = ReturnType<typeof createAppendFile>;

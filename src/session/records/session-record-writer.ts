@@ -3,7 +3,7 @@ import type { AssistantBlock, Message, ToolResultBlock } from '../../contracts/m
 import { SESSION_SCHEMA_VERSION, type SessionRecord, type SessionRecordBody } from '../../contracts/session.ts';
 import { copyAsJson } from '../../lib/json.ts';
 import { type AppendFileOptions, type AppendFileStatus, createAppendFile } from './append-file.ts';
-import type { AppendFs } from './append-fs.ts';
+import type { AppendFs } from '../../lib/files/append-fs.ts';
 
 type TitleRecord = Extract<SessionRecordBody, { type: 'title' }>;
 

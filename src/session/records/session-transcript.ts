@@ -5,7 +5,7 @@ import type { SessionRecord, SessionRecordBody } from '../../contracts/session.t
 import { getLastPromptedSessionFile, getSessionFolder, getSubAgentPath, getTranscriptPath } from '../paths.ts';
 import { lockSession, type SessionLock } from '../process-locks.ts';
 import type { AppendFileOptions } from './append-file.ts';
-import { type AppendFs, diskAppendFs } from './append-fs.ts';
+import { type AppendFs, diskAppendFs } from '../../lib/files/append-fs.ts';
 import {
   createSessionRecordWriter,
   type SessionRecordWriter,

@@ -4,8 +4,8 @@ import { mkdir, utimes } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Message, ToolUseBlock } from '../../contracts/message.ts';
 import type { SessionRecordBody } from '../../contracts/session.ts';
+import { diskAppendFs } from '../../lib/files/append-fs.ts';
 import { getProjectDir, getTranscriptPath } from '../paths.ts';
-import { diskAppendFs } from '../records/append-fs.ts';
 import { createSessionRecordWriter } from '../records/session-record-writer.ts';
 
 /** A conversation to be stored as a session that can be resumed. */

@@ -18,7 +18,7 @@ import {
 } from '../paths.ts';
 import { findSessionLockHolder, getSessionLockPath } from '../process-locks.ts';
 import { createAppendFile } from '../records/append-file.ts';
-import { diskAppendFs } from '../records/append-fs.ts';
+import { diskAppendFs } from '../../lib/files/append-fs.ts';
 import {
   dropBeforeLostRewind,
   type RecentSessionRecords,

@@ -8,7 +8,7 @@ import {
   openUnsavedLineStorage,
   readUnsavedSessionLines,
 } from '../../../src/session/records/append-file.ts';
-import { type AppendFs, diskAppendFs } from '../../../src/session/records/append-fs.ts';
+import { type AppendFs, diskAppendFs } from '../../../src/lib/files/append-fs.ts';
 import { createTempFolder } from '../../support/temp-folder.ts';
 
 /** A disk that counts what is open. */

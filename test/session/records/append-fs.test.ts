@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
-import type { AppendFs } from '../../../src/session/records/append-fs.ts';
+import type { AppendFs } from '../../../src/lib/files/append-fs.ts';
 import { parseSessionRecords } from '../../../src/session/records/parse-session-records.ts';
 import { rebuildSession } from '../../../src/session/records/rebuild-session.ts';
 import { someOf } from '../../support/runs.ts';

@@ -3,6 +3,7 @@ import {
   constants,
   fdatasync,
   fstatSync,
+  ftruncate,
   open,
   read,
   readSync,
@@ -14,7 +15,7 @@ import {
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
-import { getErrnoCode } from '../../lib/errors.ts';
+import { getErrnoCode } from '../errors.ts';
 
 /** The part of a file system needed for appending; tests inject a failing one. */
 export type AppendFs = {
@@ -49,7 +50,7 @@ export const diskAppendFs: AppendFs = {
     const opened = fstatSync(file);
     return {
       endsWithNewline: endsWithNewline(file),
-      write: (text) => writeAll(file, Buffer.from(text)),
+      write: (text) => writeWhole(file, opened, path, Buffer.from(text)),
       sync: () => promisify(fdatasync)(file),
       close: () => promisify(close)(file),
       checkLocation: () => checkLocation(file, opened, path),
@@ -58,8 +59,8 @@ export const diskAppendFs: AppendFs = {
 };
 
 async function checkLocation(file: number, opened: Stats, path: string): Promise<'no' | 'restored' | 'replaced'> {
-  const pathStat = statSync(path, { throwIfNoEntry: false });
-  if (pathStat !== undefined) return pathStat.ino === opened.ino && pathStat.dev === opened.dev ? 'no' : 'replaced';
+  const current = statSync(path, { throwIfNoEntry: false });
+  if (current !== undefined) return isSameFile(current, opened) ? 'no' : 'replaced';
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   // Written under a temporary name first: half a conversation must not look like the whole one.
   const temporaryPath = `${path}.restored`;
@@ -68,12 +69,17 @@ async function checkLocation(file: number, opened: Stats, path: string): Promise
   try {
     await copyAll(file, fstatSync(file).size, target);
     await promisify(fdatasync)(target);
+  } catch (thrown) {
+    await rm(temporaryPath, { force: true });
+    throw thrown;
   } finally {
     await promisify(close)(target);
   }
   await rename(temporaryPath, path);
   return 'restored';
 }
+
+const isSameFile = (one: Stats, other: Stats) => one.ino === other.ino && one.dev === other.dev;
 
 /** Copies a file by its descriptor: a deleted file stays readable while it is open. */
 async function copyAll(from: number, size: number, to: number): Promise<void> {
@@ -88,13 +94,32 @@ async function copyAll(from: number, size: number, to: number): Promise<void> {
 
 const COPY_BYTES = 1024 * 1024;
 
+/**
+ * Writes all bytes or none. Half a batch would count as damage when its lines are written again, and an empty file would
+ * look like a session.
+ */
+async function writeWhole(file: number, opened: Stats, path: string, bytes: Buffer): Promise<void> {
+  const { size } = fstatSync(file);
+  const progress = { written: 0 };
+  try {
+    await writeAll(file, bytes, progress);
+  } catch (thrown) {
+    // Another process may have added a title since.
+    if (fstatSync(file).size === size + progress.written) await promisify(ftruncate)(file, size).catch(() => undefined);
+    const current = statSync(path, { throwIfNoEntry: false });
+    if (current?.size === 0 && isSameFile(current, opened)) await rm(path, { force: true }).catch(() => undefined);
+    throw thrown;
+  }
+}
+
 /** Up to this size a synchronous write into the page cache is faster than dispatching to a thread. */
 const MAX_SYNC_BYTES = 64 * 1024;
 
-async function writeAll(file: number, bytes: Buffer): Promise<void> {
-  for (let offset = 0; offset < bytes.length; ) {
-    if (bytes.length <= MAX_SYNC_BYTES) offset += writeSync(file, bytes, offset);
-    else offset += (await writeBytes(file, bytes, offset)).bytesWritten;
+async function writeAll(file: number, bytes: Buffer, progress = { written: 0 }): Promise<void> {
+  while (progress.written < bytes.length) {
+    const { written } = progress;
+    if (bytes.length <= MAX_SYNC_BYTES) progress.written += writeSync(file, bytes, written);
+    else progress.written += (await writeBytes(file, bytes, written)).bytesWritten;
   }
 }
 
