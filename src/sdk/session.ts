@@ -1,7 +1,6 @@
 /** `@ouro-cli/agent/session`: conversations stored as JSON lines that survive a crash. */
 
 import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { z } from 'zod';
 import type { AgentListener } from '../contracts/agent.ts';
@@ -12,6 +11,7 @@ import { rebuildSession } from '../session/records/rebuild-session.ts';
 import { openTranscript } from '../session/records/session-transcript.ts';
 import { createReplyJournal, readUnfinishedReplyText, restoreInterruptedReply } from '../session/reply-journal.ts';
 import { forkSession, readSessionForResume } from '../session/store/manage-sessions.ts';
+import { isSessionStored } from '../session/unsaved-lines.ts';
 import { createCallbackSchema, parseSdkArgument } from './parse-sdk-argument.ts';
 import { VERSION } from './runtime.ts';
 
@@ -70,7 +70,7 @@ export async function openSession(location: SessionLocation): Promise<StoredSess
   if (!lock.ok)
     throw new Error(`The session ${sessionId} is already open${await describeHolder(path)}. Close it first.`);
   try {
-    const isNew = !existsSync(path);
+    const isNew = !isSessionStored(path);
     const { rebuilt, repairs } = await readStored(dir, sessionId);
     const { lastUuid, title } = rebuilt;
     const transcript = openTranscript({
@@ -118,7 +118,7 @@ export async function readMessages(
 /** Reads a session, together with the reply during which its last process was killed. */
 async function readStored(dir: string, sessionId: string) {
   const path = getTranscriptPath(dir, sessionId);
-  const { records } = existsSync(path) ? await readSessionForResume(path) : { records: [] };
+  const { records } = isSessionStored(path) ? await readSessionForResume(path) : { records: [] };
   const interrupted = restoreInterruptedReply(records, await readUnfinishedReplyText(dir, sessionId), randomUUID);
   const rebuilt = rebuildSession(interrupted?.records ?? records);
   if (interrupted === undefined) return { rebuilt, repairs: [] };

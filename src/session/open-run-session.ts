@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { dirname, relative, sep } from 'node:path';
 import { walkWorkspace } from '../checkpoints/walk-workspace.ts';
 import type { Environment } from '../contracts/environment.ts';
@@ -12,20 +11,17 @@ import { formatBytes } from '../lib/text/format.ts';
 import { getProjectDir, getTranscriptPath, getWorktreesFolder } from './paths.ts';
 import { decodeSessionState, NEW_SESSION_STATE, type ResumedSessionState } from './persisted-state.ts';
 import { findSessionLockHolder, lockSession, type SessionLock } from './process-locks.ts';
-import { readUnsavedSessionLines } from './records/append-file.ts';
 import { completeDanglingCalls, type RebuiltSession, rebuildSession } from './records/rebuild-session.ts';
 import { readUnfinishedReplyText, restoreInterruptedReply } from './reply-journal.ts';
 import { listRecordedDenials, listTasksEndedWithRun, type RecordedDenial } from './resume/earlier-run.ts';
 import { buildPastEvents } from './resume/past-events.ts';
 import { truncateForResume } from './resume/truncate-for-resume.ts';
-import {
-  findNewestSession,
-  findSession,
-  forkSession,
-  isSessionInUse,
-  readSessionForResume,
-  type SessionSummary,
-} from './store/manage-sessions.ts';
+import { findNewestSession, findSession } from './store/find-sessions.ts';
+import { describeDamagedSession, NO_MESSAGES } from './store/inspect-session.ts';
+import { forkSession, isSessionInUse, readSessionForResume } from './store/manage-sessions.ts';
+import { restoreUnsavedSessions } from './store/restore-unsaved-sessions.ts';
+import { isConversationRecord, type SessionSummary } from './store/session-summary.ts';
+import { findUnsavedFiles, isSessionStored, listUnsavedFolders } from './unsaved-lines.ts';
 
 /** The opened session of a run: a new one, or the content of a stored one. */
 export type OpenedSession = {
@@ -37,8 +33,6 @@ export type OpenedSession = {
   readonly messages: readonly Message[];
   readonly isResumed: boolean;
   readonly lock: SessionLock | undefined;
-  /** Lines that an earlier run could not write; they are written first. */
-  readonly unsaved: readonly string[];
   /** Records that repair an interrupted end; they are written before the first request. */
   readonly repairs: readonly SessionRecordBody[];
   readonly warnings: readonly string[];
@@ -63,12 +57,13 @@ export async function openRunSession(
   realCwd: string,
 ): Promise<OpenSessionResult> {
   const { session } = options;
+  await restoreUnsavedSessions(environment.ouroHome);
   if (session.kind === 'new')
     return createNew(session.id ?? randomUUID(), getProjectDir(environment.ouroHome, realCwd));
   const found =
     session.kind === 'resume'
       ? await findSession(environment.ouroHome, realCwd, session.wanted)
-      : await findNewest(environment, realCwd);
+      : await findNewestSession(environment.ouroHome, realCwd);
   if (!found.ok) return { ok: false, problem: found.why };
   if (session.fork === 'fork' && session.id !== undefined && hasSessionFile(session.id, dirname(found.session.path)))
     return { ok: false, problem: describeTakenId(session.id) };
@@ -80,7 +75,6 @@ async function createNew(id: string, dir: string): Promise<OpenSessionResult> {
   const empty: Omit<OpenedSession, 'id' | 'dir' | 'isResumed' | 'lock' | 'stored'> = {
     past: [],
     messages: [],
-    unsaved: [],
     repairs: [],
     warnings: [],
     news: [],
@@ -90,15 +84,8 @@ async function createNew(id: string, dir: string): Promise<OpenSessionResult> {
 }
 
 /** Returns whether a file with this session id exists, even an empty one. */
-const hasSessionFile = (id: string, dir: string) => existsSync(getTranscriptPath(dir, id));
+const hasSessionFile = (id: string, dir: string) => isSessionStored(getTranscriptPath(dir, id));
 const describeTakenId = (id: string) => `Session ${id} already exists. Resume it with: ouro --resume ${id}`;
-
-async function findNewest(environment: Environment, realCwd: string) {
-  const first = await findNewestSession(environment.ouroHome, realCwd);
-  return first === undefined
-    ? { ok: false as const, why: 'This folder has no session to continue.' }
-    : { ok: true as const, session: first };
-}
 
 /** The number of turns that a resumed session shows. */
 const TURNS_SHOWN = 2;
@@ -124,8 +111,11 @@ async function resume(
       ? { ok: true as const, id: wanted.id ?? (wanted.fork === 'fork' ? randomUUID() : summary.id), path: summary.path }
       : await lockOrFork(summary, wanted);
   if (!location.ok) return location;
-  const unsaved = readUnsavedSessionLines(summary.id);
-  const read = await readSessionForResume(location.path, unsaved);
+  const read = await readSessionForResume(location.path);
+  if (read.damaged > 0 && !read.records.some(isConversationRecord)) {
+    await location.claim?.release();
+    return { ok: false, problem: describeDamagedSession({ id: summary.id, problem: NO_MESSAGES }) };
+  }
   const interrupted = restoreInterruptedReply(
     read.records,
     await readUnfinishedReplyText(dirname(summary.path), summary.id),
@@ -153,7 +143,6 @@ async function resume(
     messages: cut.messages,
     isResumed: true,
     lock: location.claim,
-    unsaved,
     repairs: [
       ...(interrupted === undefined ? [] : [interrupted.block]),
       ...repaired.records,
@@ -186,7 +175,7 @@ async function lockOrFork(
     return { ok: true, id, path: await forkSession(summary, id) };
   };
   if (wanted.fork === 'fork') return fork();
-  const tried = await lockSession(summary.path);
+  const tried = await lockUnlessMoving(summary.path);
   if (tried.ok) return { ok: true, ...summary, claim: tried.lock };
   if (wanted.fork === 'never')
     return {
@@ -194,6 +183,20 @@ async function lockOrFork(
       problem: `Session ${summary.id} is open in another ouro process. Close it there, or fork it.`,
     };
   return { ...(await fork()), notice: tried.notice };
+}
+
+const MOVING_MS = 500;
+const PAUSE_MS = 20;
+
+/** Locks a session. Another process may lock one with unsaved lines for a moment, to move them into its file. */
+async function lockUnlessMoving(path: string): ReturnType<typeof lockSession> {
+  const end = performance.now() + (findUnsavedFiles(path, listUnsavedFolders()).length > 0 ? MOVING_MS : 0);
+  let tried = await lockSession(path);
+  while (!tried.ok && performance.now() < end) {
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    tried = await lockSession(path);
+  }
+  return tried;
 }
 
 /** Names the way back to the worktree of a session that is resumed elsewhere. */

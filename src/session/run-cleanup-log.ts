@@ -15,7 +15,7 @@ import {
 } from '../lib/processes/process-tree.ts';
 import type { BashDeps } from '../tools/bash/bash.ts';
 import { getUnfinishedWritesDir } from './paths.ts';
-import type { SessionLock } from './process-locks.ts';
+import { deleteDeadLocks, type SessionLock } from './process-locks.ts';
 import type { SessionTranscript } from './records/session-transcript.ts';
 import { readSessionSummary } from './store/session-summary.ts';
 import { openStoredSessionUndo } from './undo-stored-session.ts';
@@ -239,6 +239,7 @@ async function deleteOldDrafts(ouroHome: string, nowMs: number): Promise<void> {
     ...(await listFolders(ouroHome)),
     ...projects.flatMap((project) => [project, join(project, 'answers'), join(project, 'drafts')]),
   ];
+  for (const project of projects) await deleteDeadLocks(project, nowMs);
   for (const folder of folders) {
     const names = await readdir(folder).catch(() => []);
     for (const name of names.filter((candidate) => DRAFT.test(candidate))) {

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import type { AgentEvent } from '../../src/contracts/event.ts';
 import type { AssistantBlock, Message, ToolResultBlock } from '../../src/contracts/message.ts';
-import { getProjectDir } from '../../src/session/paths.ts';
 import type { AppendFs } from '../../src/lib/files/append-fs.ts';
+import { getProjectDir } from '../../src/session/paths.ts';
 import {
   openTranscript,
   type SessionTranscript,
@@ -106,6 +106,7 @@ export function openTest({ ouroHome, ...more }: Partial<SessionTranscriptOptions
     now: () => 1_700_000_000_000 + count,
     onNotice: (level, text) => told.push(`${level}: ${text}`),
     lock: { release: () => Promise.resolve() },
+    unsavedParents: [],
     ...more,
   });
   return { transcript, told };

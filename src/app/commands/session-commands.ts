@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { relative, resolve } from 'node:path';
 import type { PanelRow } from '../../contracts/frontend/command.ts';
@@ -14,6 +13,7 @@ import {
   type SessionExportFormat,
 } from '../../session/store/export-session.ts';
 import { forkCurrentSession, forkSession } from '../../session/store/manage-sessions.ts';
+import { isSessionStored } from '../../session/unsaved-lines.ts';
 import type { ConversationParts } from '../conversation-parts.ts';
 import { formatCompactPreview } from '../loop/context-pipeline.ts';
 import {
@@ -217,7 +217,7 @@ export const CONVERSATION_SLASH_COMMANDS: readonly BuiltinSlashCommand[] = [
 /** Stores the old conversation as a session of its own. Returns false if it is empty or the session is not stored. */
 async function storeOldConversation({ core, agent, session }: ConversationParts): Promise<boolean> {
   const { path } = session.transcript;
-  if (path === undefined || !agent.state().messages.some(({ role }) => role === 'user') || !existsSync(path))
+  if (path === undefined || !agent.state().messages.some(({ role }) => role === 'user') || !isSessionStored(path))
     return false;
   await forkSession({ id: agent.sessionId, path }, core.newId());
   return true;

@@ -9,39 +9,37 @@ import { readTranscript } from '../../session/records/read-transcript.ts';
 import { checkSession, repairSession, type SessionDamageReport } from '../../session/store/check-session.ts';
 import { buildDialogue, exportSession, type SessionExportFormat } from '../../session/store/export-session.ts';
 import {
-  deleteSession,
+  type FoundSession,
   findNewestSession,
   findSession,
   listSessions,
-  pruneSessions,
-  renameSession,
-  type SessionSummary,
-} from '../../session/store/manage-sessions.ts';
+  type ScannedSessions,
+  scanSessions,
+} from '../../session/store/find-sessions.ts';
+import { deleteSession, pruneSessions, renameSession } from '../../session/store/manage-sessions.ts';
 import { type SessionSearchHit, searchSessions } from '../../session/store/search-sessions.ts';
+import type { SessionSummary } from '../../session/store/session-summary.ts';
 import { createBugReportCapsule } from './bug-report-capsule.ts';
 import { compareRebuiltRequests, type RequestComparisonResult } from './rebuild-requests.ts';
 import { splitIntoRecordedRuns } from './recorded-runs.ts';
 import { replayRun } from './replay-run.ts';
 
-export type { SessionSummary } from '../../session/store/manage-sessions.ts';
+export type { SessionSummary } from '../../session/store/session-summary.ts';
 
-type FindResult =
-  | { readonly ok: true; readonly session: SessionSummary }
-  | { readonly ok: false; readonly why: string };
+type SessionFile = Pick<SessionSummary, 'id' | 'path'>;
 
 /** The operations on stored sessions that do not open a session. */
 export type StoredSessionOperations = {
   list(scope: 'folder' | 'all'): Promise<readonly SessionSummary[]>;
-  find(wanted: string): Promise<FindResult>;
+  /** Lists sessions and the damaged ones. */
+  scan(scope: 'folder' | 'all'): Promise<ScannedSessions>;
+  find(wanted: string): Promise<FoundSession>;
   /** Returns the newest session of this folder. */
-  newest(): Promise<FindResult>;
-  check(
-    session: SessionSummary,
-    what: 'look' | 'repair',
-  ): Promise<SessionDamageReport & { readonly repaired?: string }>;
+  newest(): Promise<FoundSession>;
+  check(session: SessionFile, what: 'look' | 'repair'): Promise<SessionDamageReport & { readonly repaired?: string }>;
   search(text: string, scope: 'folder' | 'all', signal: AbortSignal): AsyncGenerator<SessionSearchHit, void>;
   rename(session: SessionSummary, title: string): Promise<ActionResult>;
-  delete(session: SessionSummary): Promise<ActionResult>;
+  delete(session: SessionFile): Promise<ActionResult>;
   export(session: SessionSummary, format: SessionExportFormat | 'claude'): Promise<string>;
   capsule(session: SessionSummary): Promise<string>;
   /** Replays a session file or a capsule. */
@@ -55,17 +53,13 @@ export function createStoredSessionOperations(
   cwd: string,
 ): StoredSessionOperations {
   const realCwd = realpath(cwd).catch(() => cwd);
-  const list: StoredSessionOperations['list'] = async (scope) =>
-    listSessions(ouroHome, scope === 'all' ? undefined : await realCwd);
+  const resolveFolder = async (scope: 'folder' | 'all') => (scope === 'all' ? undefined : await realCwd);
+  const list: StoredSessionOperations['list'] = async (scope) => listSessions(ouroHome, await resolveFolder(scope));
   return {
     list,
+    scan: async (scope) => scanSessions(ouroHome, await resolveFolder(scope)),
     find: async (wanted) => findSession(ouroHome, await realCwd, wanted),
-    async newest() {
-      const session = await findNewestSession(ouroHome, await realCwd);
-      return session === undefined
-        ? { ok: false, why: 'This folder has no session. "ouro sessions list --all" lists those of other folders.' }
-        : { ok: true, session };
-    },
+    newest: async () => findNewestSession(ouroHome, await realCwd),
     async check(session, what) {
       const report = await checkSession(session);
       if (what === 'look' || report.state === 'sound') return report;

@@ -23,7 +23,6 @@ import {
   NO_WORK_DONE,
   type PreviousRequestHead,
 } from '../../session/persisted-state.ts';
-import { openUnsavedLineStorage } from '../../session/records/append-file.ts';
 import type { SessionSettings } from '../../session/records/session-settings.ts';
 import { openTranscript, type SessionTranscript } from '../../session/records/session-transcript.ts';
 import { createReplyJournal } from '../../session/reply-journal.ts';
@@ -117,8 +116,6 @@ function openSessionTranscript(
     title: opened.stored.title,
     lock: opened.lock,
     mirror,
-    fallback: openUnsavedLineStorage(opened.id),
-    unsavedLines: opened.unsaved,
     newId,
     now,
     onNotice: (level, text) => void bus.emit({ type: 'notice', level, topic: 'session_store', text }),

@@ -1,4 +1,3 @@
-import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Environment } from '../../contracts/environment.ts';
 import type { SessionListEntry, SessionListScope, StoredSessionsPort } from '../../contracts/frontend/conversation.ts';
@@ -6,6 +5,7 @@ import { formatAge, formatBytes, formatCount, formatMoney, formatOneLine } from 
 import { readUnsentText } from '../../session/input/draft-store.ts';
 import { parseSessionRecords } from '../../session/records/parse-session-records.ts';
 import { buildDialogue, type DialogueItem } from '../../session/store/export-session.ts';
+import { readSessionEnd } from '../../session/unsaved-lines.ts';
 import { createStoredSessionOperations, type SessionSummary } from '../replay/session-archive.ts';
 
 const PREVIEW_BYTES = 65_536;
@@ -92,17 +92,9 @@ function describeSession(session: SessionSummary, draft?: string): SessionListEn
 }
 
 /** Renders the end of a session. Only the end of the file is read, so that long sessions open quickly. */
-async function renderPreview({ path, bytes }: SessionSummary): Promise<string | undefined> {
-  const file = await open(path, 'r').catch(() => undefined);
-  if (file === undefined) return undefined;
-  try {
-    const from = Math.max(0, bytes - PREVIEW_BYTES);
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(PREVIEW_BYTES), 0, PREVIEW_BYTES, from);
-    const items = buildDialogue(parseSessionRecords(buffer.toString('utf8', 0, bytesRead)).records);
-    return items.slice(-PREVIEW_ITEMS).map(formatItem).join('\n\n');
-  } finally {
-    await file.close();
-  }
+async function renderPreview({ path }: SessionSummary): Promise<string> {
+  const { records } = parseSessionRecords(readSessionEnd(path, PREVIEW_BYTES));
+  return buildDialogue(records).slice(-PREVIEW_ITEMS).map(formatItem).join('\n\n');
 }
 
 function formatItem(item: DialogueItem): string {

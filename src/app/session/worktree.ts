@@ -9,7 +9,7 @@ import { getErrorMessage } from '../../lib/errors.ts';
 import { isWritingGitSafe } from '../../permissions/git-safety.ts';
 import { getWorktreesFolder } from '../../session/paths.ts';
 import { announcePresence, findSessionLockHolder } from '../../session/process-locks.ts';
-import { listSessions } from '../../session/store/manage-sessions.ts';
+import { listSessions } from '../../session/store/find-sessions.ts';
 import { loadFolderTrust } from '../trust/folder-trust.ts';
 
 /** A git worktree for one piece of work, on its own branch. */

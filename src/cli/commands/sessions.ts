@@ -55,10 +55,14 @@ export async function runSessionsCommand({ args, flags: rawFlags, io }: Subcomma
 }
 
 async function list({ flags, io, archive }: SessionsRequest): Promise<number> {
-  const sessions = await archive.list(resolveScope(flags));
+  const { sessions, damaged } = await archive.scan(resolveScope(flags));
   if (flags.json) io.stdout.write(`${JSON.stringify(sessions.map(serializeSession), null, 2)}\n`);
   else if (sessions.length > 0) io.stdout.write(formatSessionTable(sessions, Date.now(), io.stdout.columns()));
   else io.stdout.write(formatNoSessions(flags));
+  if (damaged.length > 0) {
+    const ids = damaged.map(({ id }) => id.slice(0, ID_CHARS)).join(', ');
+    io.stderr.write(`Damaged: ${ids}. Run "ouro sessions check${flags.all ? ' --all' : ''}".\n`);
+  }
   return 0;
 }
 
@@ -93,10 +97,9 @@ async function printSession(
 }
 
 async function check(request: SessionsRequest): Promise<number> {
-  const { args, flags, io, archive } = request;
-  const selected = args.length === 0 ? undefined : await findSession(request);
-  if (args.length > 0 && selected === undefined) return 1;
-  const sessions = selected === undefined ? await archive.list(resolveScope(flags)) : [selected];
+  const { flags, io, archive } = request;
+  const sessions = await selectSessions(request);
+  if (sessions === undefined) return 1;
   let damaged = 0;
   for (const session of sessions) {
     const report = await archive.check(session, flags.repair ? 'repair' : 'look');
@@ -107,6 +110,17 @@ async function check(request: SessionsRequest): Promise<number> {
   if (damaged > 0 && !flags.repair)
     io.stderr.write('--repair rewrites damaged files and keeps the old ones beside them.\n');
   return damaged === 0 ? 0 : 1;
+}
+
+/** Selects the named session, or all sessions of the scope; the damaged ones as well. */
+async function selectSessions(request: SessionsRequest): Promise<readonly SessionFile[] | undefined> {
+  const { args, flags, archive } = request;
+  if (args.length > 0) {
+    const session = await findSessionFile(request);
+    return session && [session];
+  }
+  const { sessions, damaged } = await archive.scan(resolveScope(flags));
+  return [...damaged, ...sessions];
 }
 
 async function search({ args, flags, io, archive }: SessionsRequest): Promise<number> {
@@ -135,7 +149,7 @@ async function rename(request: SessionsRequest): Promise<number> {
 async function remove(request: SessionsRequest): Promise<number> {
   // Never the newest one by default: it cannot be restored.
   if (request.args.length === 0) throw new UsageError('Usage: ouro sessions delete <id>');
-  const session = await findSession(request);
+  const session = await findSessionFile(request);
   if (session === undefined) return 1;
   const outcome = await request.archive.delete(session);
   if (outcome.ok)
@@ -159,12 +173,22 @@ function printOutcome(
   return 1;
 }
 
+type SessionFile = Pick<SessionSummary, 'id' | 'path' | 'title'>;
+
 /** Returns the session named by the arguments, or the newest; prints an error when there is none. */
 async function findSession({ args, io, archive }: SessionsRequest): Promise<SessionSummary | undefined> {
   const match = args.length === 0 ? await archive.newest() : await archive.find(args.join(' '));
   if (match.ok) return match.session;
   io.stderr.write(`${sanitize(match.why, 'line')}\n`);
   return undefined;
+}
+
+/** Returns the named session, also a damaged one; prints an error when there is none. */
+async function findSessionFile({ args, io, archive }: SessionsRequest): Promise<SessionFile | undefined> {
+  const match = await archive.find(args.join(' '));
+  const session = match.ok ? match.session : match.damaged;
+  if (session === undefined && !match.ok) io.stderr.write(`${sanitize(match.why, 'line')}\n`);
+  return session;
 }
 
 const resolveScope = ({ all }: Flags) => (all ? 'all' : 'folder');
@@ -199,8 +223,9 @@ export function serializeSession({ modifiedMs, path, ...rest }: SessionSummary) 
 type CheckReport = Awaited<ReturnType<StoredSessionOperations['check']>>;
 
 /** Formats the check of a session as one line. */
-export function formatSessionCheck({ id, title }: SessionSummary, report: CheckReport): string {
-  const repair = report.repaired === undefined ? '' : `; repaired, the old file is ${report.repaired}`;
+export function formatSessionCheck({ id, title }: SessionFile, report: CheckReport): string {
+  const done = report.records === 0 ? 'moved to' : 'repaired, the old file is';
+  const repair = report.repaired === undefined ? '' : `; ${done} ${report.repaired}`;
   const shortTitle = truncateEnd(sanitize(title, 'line'), 40);
   return `${id.slice(0, ID_CHARS)}  ${report.words} (${report.records} records)${repair}  ${shortTitle}\n`;
 }

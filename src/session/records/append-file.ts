@@ -1,8 +1,6 @@
-import { lstatSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { getErrorMessage } from '../../lib/errors.ts';
-import { type AppendFs, type AppendHandle, diskAppendFs } from '../../lib/files/append-fs.ts';
+import type { AppendFs, AppendHandle } from '../../lib/files/append-fs.ts';
+import type { UnsavedLines } from '../unsaved-lines.ts';
 
 /** A queue of lines for a file: written in order, kept in memory until they are on disk. */
 export type AppendFile = ReturnType<typeof createAppendFile>;
@@ -14,25 +12,21 @@ export type AppendFileStatus =
   | { readonly type: 'works' }
   | { readonly type: 'restored' };
 
-/** Options for lines that could not be written to the file itself. */
-export type AppendFileOptions = {
-  /** Storage on another disk for lines that cannot be written. */
-  readonly fallback?: UnsavedLines | undefined;
-  /** Lines stored there by an earlier run; written first. */
-  readonly unsavedLines?: readonly string[] | undefined;
-};
-
-/** Creates a file that writes all lines of one tick together and retries failed ones with the next line. */
+/**
+ * Creates a file that writes all lines of one tick together and retries failed ones with the next line. `fallback` stores
+ * what cannot be written on another disk; lines stored there by an earlier run are written first.
+ */
 export function createAppendFile(
   path: string,
   fs: AppendFs,
   onStatus: (status: AppendFileStatus) => void,
-  { fallback, unsavedLines = [] }: AppendFileOptions = {},
+  fallback?: UnsavedLines,
 ) {
   const file = createReopeningFile(path, fs, () => onStatus({ type: 'restored' }));
-  let pending: string[] = unsavedLines.map((line) => `${line}\n`);
+  let pending: string[] = (fallback?.read() ?? []).map((line) => `${line}\n`);
   /** Number of pending lines already stored on the other disk. */
   let storedCount = pending.length;
+  let isFallbackUsed = fallback?.exists() === true;
   let writing: Promise<void> | undefined;
   let isFailing = false;
   let isClosed = false;
@@ -52,15 +46,23 @@ export function createAppendFile(
       pending = [];
       const failure = await catchFailure(file.write(batch.join('')));
       if (failure !== undefined) {
-        const keptIn = await fallback?.save(batch.slice(storedCount).join(''));
-        if (keptIn !== undefined) storedCount = batch.length;
+        const unstored = batch.slice(storedCount).join('');
+        const keptIn = unstored === '' ? undefined : await fallback?.save(unstored);
+        if (keptIn !== undefined) {
+          storedCount = batch.length;
+          isFallbackUsed = true;
+        }
         pending = [...batch, ...pending];
         report(failure, keptIn);
         break;
       }
       report(failure);
-      if (storedCount > 0) await fallback?.clear();
       storedCount = 0;
+      // The only other copy may go when the lines are on the disk, not only in its cache.
+      if (isFallbackUsed && (await catchFailure(file.sync())) === undefined) {
+        fallback?.clear();
+        isFallbackUsed = false;
+      }
       // Lines appended after close() are written too, and nothing else would close the file again.
       if (isClosed) await file.close();
     }
@@ -136,84 +138,5 @@ async function catchFailure(pending: Promise<void>): Promise<{ readonly thrown: 
     return undefined;
   } catch (thrown) {
     return { thrown };
-  }
-}
-
-/** Storage on another disk for session lines that cannot be written to the session file. */
-type UnsavedLines = ReturnType<typeof openUnsavedLineStorage>;
-
-/** Folders that are usually on other disks than the home folder. */
-const listDefaultParents = (): readonly string[] => [tmpdir(), '/dev/shm'];
-
-/** Opens the storage for the unsaved lines of one session. */
-export function openUnsavedLineStorage(sessionId: string, parents: readonly string[] = listDefaultParents()) {
-  let open: { readonly handle: AppendHandle; readonly path: string } | undefined;
-  return {
-    /** Stores a line and returns the path; `undefined` when no other disk accepts it either. */
-    async save(line: string): Promise<string | undefined> {
-      for (const parent of parents) createFolder(parent);
-      const paths = open === undefined ? listPaths(sessionId, parents) : [open.path];
-      for (const path of paths) {
-        try {
-          const handle: AppendHandle = open?.handle ?? (await diskAppendFs.open(path));
-          open = { handle, path };
-          await handle.write(line);
-          return path;
-        } catch {
-          // This disk is full as well, or not writable.
-          await open?.handle.close().catch(() => undefined);
-          open = undefined;
-        }
-      }
-      return undefined;
-    },
-    /** Deletes the stored lines once they are in the session file. */
-    async clear() {
-      await open?.handle.close().catch(() => undefined);
-      open = undefined;
-      for (const path of listPaths(sessionId, parents)) rmSync(path, { force: true });
-    },
-  };
-}
-
-/** Reads the lines that an earlier run could not write to the session file. */
-export function readUnsavedSessionLines(
-  sessionId: string,
-  parents: readonly string[] = listDefaultParents(),
-): readonly string[] {
-  return listPaths(sessionId, parents).flatMap((path) => {
-    try {
-      return lstatSync(path).isFile() ? readFileSync(path, 'utf8').split('\n').filter(Boolean) : [];
-    } catch {
-      // The file does not exist, as in nearly every session.
-      return [];
-    }
-  });
-}
-
-/** Returns the files of a session in folders that only this user may access; other users may create folders in /tmp. */
-function listPaths(sessionId: string, parents: readonly string[]): readonly string[] {
-  return parents
-    .map(getFolder)
-    .filter(isPrivate)
-    .map((folder) => join(folder, `${sessionId}.jsonl`));
-}
-
-const getFolder = (parent: string) => join(parent, `ouro-unsaved-${process.getuid?.() ?? 'user'}`);
-
-function createFolder(parent: string): void {
-  try {
-    mkdirSync(getFolder(parent), { mode: 0o700 });
-  } catch {
-    // It exists already, or cannot be created; `isPrivate` decides whether it is used.
-  }
-}
-
-function isPrivate(folder: string): boolean {
-  try {
-    const stat = lstatSync(folder);
-    return stat.isDirectory() && stat.uid === (process.getuid?.() ?? stat.uid) && (stat.mode & 0o077) === 0;
-  } catch {
-    return false;
   }
 }

@@ -1,7 +1,10 @@
 import { type FileHandle, open } from 'node:fs/promises';
+import { devNull } from 'node:os';
 import type { SessionRecord } from '../../contracts/session.ts';
+import { ignoreMissingFile } from '../../lib/errors.ts';
 import { type ByteRange, findLastByteSequence, readLinesInRange } from '../../lib/files/read-lines.ts';
 import { formatBytes } from '../../lib/text/format.ts';
+import { readUnsavedLines } from '../unsaved-lines.ts';
 import { EMPTY_CONVERSATION, reduceConversation } from './conversation-state.ts';
 import { createSessionRecordParser, type ParsedRecords, type RecordDamageCounts } from './parse-session-records.ts';
 
@@ -34,16 +37,29 @@ const LEAST_MESSAGE_CHARS = 60;
 const MOST_HEAD_BYTES = 5_000;
 const MOST_BYTES_PER_CHAR = 3;
 
-/** Calls back with every record of a file in order, holding only one in memory. */
+/** Calls back with every line of a session in order: those of its file, then those that could not be written to it. */
+export async function forEachSessionLine(path: string, onLine: (line: Buffer) => void): Promise<void> {
+  const unsaved = readUnsavedLines(path);
+  await using file = await openSessionFile(path, unsaved);
+  const { size } = await file.stat();
+  await readLinesInRange(file, { from: 0, to: size }, onLine);
+  for (const line of unsaved) onLine(Buffer.from(line));
+}
+
+/** Calls back with every record of a session in order, holding only one in memory. */
 export async function forEachSessionRecord(
   path: string,
   onRecord: (record: SessionRecord) => void,
 ): Promise<RecordDamageCounts> {
-  await using file = await open(path, 'r');
-  const { size } = await file.stat();
   const reader = createSessionRecordParser(onRecord);
-  await readLinesInRange(file, { from: 0, to: size }, (line) => reader.readLine(line.toString('utf8')));
+  await forEachSessionLine(path, (line) => reader.readLine(line.toString('utf8')));
   return reader.finish();
+}
+
+/** Opens a session file for reading; one that could not be created, but has unsaved lines, is empty. */
+async function openSessionFile(path: string, unsaved: readonly string[]): Promise<FileHandle> {
+  if (unsaved.length === 0) return open(path, 'r');
+  return (await ignoreMissingFile(open(path, 'r'))) ?? open(devNull, 'r');
 }
 
 /** Reads all records of a file. */
@@ -56,11 +72,7 @@ export async function readTranscript(path: string): Promise<ParsedRecords> {
 /** The records a resume needs, and the number of conversation bytes omitted from them. */
 export type RecentSessionRecords = ParsedRecords & { readonly omittedBytes: number };
 
-type RecentOptions = {
-  readonly mostBytes?: number;
-  /** Lines that follow those of the file. */
-  readonly unsaved?: readonly string[];
-};
+type RecentOptions = { readonly mostBytes?: number };
 
 /**
  * Reads the records a resume needs: everything from the last boundary on, and the small records before it (titles,
@@ -70,9 +82,10 @@ type RecentOptions = {
 export async function readRecentSessionRecords(
   path: string,
   range: 'all' | 'from-boundary',
-  { mostBytes = MAX_BYTES, unsaved = [] }: RecentOptions = {},
+  { mostBytes = MAX_BYTES }: RecentOptions = {},
 ): Promise<RecentSessionRecords> {
-  await using file = await open(path, 'r');
+  const unsaved = readUnsavedLines(path);
+  await using file = await openSessionFile(path, unsaved);
   const { size } = await file.stat();
   const boundary = range === 'all' ? 0 : (await findLastByteSequence(file, size, BOUNDARY)) + 1;
   const { read, isTrusted } = await readFromBoundary(file, { boundary, size, mostBytes, unsaved });
@@ -80,7 +93,11 @@ export async function readRecentSessionRecords(
   return isTrusted ? read : (await readFromBoundary(file, { boundary: 0, size, mostBytes, unsaved })).read;
 }
 
-type ReadRequest = Required<RecentOptions> & { readonly boundary: number; readonly size: number };
+type ReadRequest = Required<RecentOptions> & {
+  readonly boundary: number;
+  readonly size: number;
+  readonly unsaved: readonly string[];
+};
 
 /** Reads from a boundary on. It is not trusted if its record is invalid, or repeats the id of an earlier boundary. */
 async function readFromBoundary(

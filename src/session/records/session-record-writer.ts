@@ -1,9 +1,10 @@
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { AssistantBlock, Message, ToolResultBlock } from '../../contracts/message.ts';
 import { SESSION_SCHEMA_VERSION, type SessionRecord, type SessionRecordBody } from '../../contracts/session.ts';
-import { copyAsJson } from '../../lib/json.ts';
-import { type AppendFileOptions, type AppendFileStatus, createAppendFile } from './append-file.ts';
 import type { AppendFs } from '../../lib/files/append-fs.ts';
+import { copyAsJson } from '../../lib/json.ts';
+import type { UnsavedLines } from '../unsaved-lines.ts';
+import { type AppendFileStatus, createAppendFile } from './append-file.ts';
 
 type TitleRecord = Extract<SessionRecordBody, { type: 'title' }>;
 
@@ -27,7 +28,9 @@ export type SessionRecordWriterOptions = {
   readonly fs: AppendFs;
   /** Called with every record before it is written. */
   readonly onRecord?: ((record: SessionRecord) => void) | undefined;
-} & AppendFileOptions;
+  /** Storage on another disk for lines that cannot be written. */
+  readonly fallback?: UnsavedLines | undefined;
+};
 
 const MAX_CHARS_AFTER_TITLE = 8_000;
 
@@ -46,7 +49,7 @@ export function createSessionRecordWriter(options: SessionRecordWriterOptions, p
       status.fallbackPath === undefined ? '' : ` Meanwhile the session is kept in ${status.fallbackPath}.`;
     onNotice('error', `The session could not be saved (${status.why}). ${advice}${meanwhile}`);
   };
-  const file = createAppendFile(path, fs, reportStatus, options);
+  const file = createAppendFile(path, fs, reportStatus, options.fallback);
 
   function append(body: SessionRecordBody): Promise<void> {
     const uuid = newId();

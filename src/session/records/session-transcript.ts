@@ -1,19 +1,15 @@
-import { constants } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { SessionRecord, SessionRecordBody } from '../../contracts/session.ts';
-import { getLastPromptedSessionFile, getSessionFolder, getSubAgentPath, getTranscriptPath } from '../paths.ts';
-import { lockSession, type SessionLock } from '../process-locks.ts';
-import type { AppendFileOptions } from './append-file.ts';
 import { type AppendFs, diskAppendFs } from '../../lib/files/append-fs.ts';
+import { recordLastPrompted } from '../last-prompted-session.ts';
+import { getSessionFolder, getSubAgentPath, getTranscriptPath } from '../paths.ts';
+import { lockSession, type SessionLock } from '../process-locks.ts';
+import { openUnsavedLines } from '../unsaved-lines.ts';
 import {
   createSessionRecordWriter,
   type SessionRecordWriter,
   type SessionRecordWriterOptions,
 } from './session-record-writer.ts';
-
-/** Opening a pipe fails instead of waiting for a reader. */
-const WRITE_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NONBLOCK;
 
 /** The transcript of a session. A record is on disk when its promise resolves, before anything depends on it. */
 export type SessionTranscript = {
@@ -40,7 +36,7 @@ export type SessionRecordSink = {
 };
 
 /** Options of a transcript; `cwd` is the real path of the current working directory. */
-export type SessionTranscriptOptions = Omit<SessionRecordWriterOptions, 'fs' | 'onRecord'> & {
+export type SessionTranscriptOptions = Omit<SessionRecordWriterOptions, 'fs' | 'fallback' | 'onRecord'> & {
   readonly dir: string;
   readonly persistence: 'disk' | 'memory';
   /** Lock on a resumed session; a new session is locked when its file is created. */
@@ -48,6 +44,8 @@ export type SessionTranscriptOptions = Omit<SessionRecordWriterOptions, 'fs' | '
   /** Receives every record as well. */
   readonly mirror?: SessionRecordSink | undefined;
   readonly fs?: AppendFs;
+  /** Parents of the folders for lines that the disk does not take; tests pass their own. */
+  readonly unsavedParents?: readonly string[] | undefined;
 };
 
 /** Opens a transcript; no file is created before the first user message. */
@@ -56,9 +54,9 @@ export function openTranscript(options: SessionTranscriptOptions): SessionTransc
   const folder = getSessionFolder(dir, sessionId);
   if (options.persistence === 'memory') return { ...MEMORY_TRANSCRIPT, sessionId, path: undefined, folder };
   const path = getTranscriptPath(dir, sessionId);
-  const locking = lockWhenOpened(disk, options);
+  const { fs, fallback, release } = lockBeforeWriting(path, disk, options);
   const main = createSessionRecordWriter(
-    { ...options, fs: locking.fs, onRecord: (record) => mirror?.push(record) },
+    { ...options, fs, fallback, onRecord: (record) => mirror?.push(record) },
     path,
   );
   const subagents = new Map<string, SessionRecordWriter>();
@@ -88,12 +86,8 @@ export function openTranscript(options: SessionTranscriptOptions): SessionTransc
       isSynced = true;
       await main.sync();
     }
-    if (event.type === 'message_end' && event.message.role === 'user' && event.message.origin === 'prompt') {
-      // If this fails, the newest session is found by file times instead.
-      await writeFile(getLastPromptedSessionFile(dir), sessionId, { mode: 0o600, flag: WRITE_FLAGS }).catch(
-        () => undefined,
-      );
-    }
+    if (event.type === 'message_end' && event.message.role === 'user' && event.message.origin === 'prompt')
+      await recordLastPrompted(dir, sessionId, options.unsavedParents);
     // The disk can sync while the model answers. Not awaited: the file reports its own failures.
     if (event.type === 'request_sent') void main.sync();
     if (event.type !== 'agent_end') return;
@@ -105,7 +99,8 @@ export function openTranscript(options: SessionTranscriptOptions): SessionTransc
     const known = subagents.get(agentId);
     if (known !== undefined) return known;
     const onRecord = (record: SessionRecord) => mirror?.push(record, agentId);
-    const settings = { ...options, ...NO_UNSAVED_LINES, lastUuid: null, fs: disk, onRecord };
+    // Transcripts of sub-agents are not stored on another disk.
+    const settings = { ...options, lastUuid: null, fs: disk, onRecord };
     const writer = createSessionRecordWriter(settings, getSubAgentPath(folder, agentId));
     subagents.set(agentId, writer);
     return writer;
@@ -135,14 +130,11 @@ export function openTranscript(options: SessionTranscriptOptions): SessionTransc
       await Promise.all([...subagents.values(), main].map((writer) => writer.close()));
       isClosed = true;
       await mirror?.close();
-      await locking.release();
+      await release();
     },
     countPending: main.countPending,
   };
 }
-
-/** Transcripts of sub-agents are not stored on another disk. */
-const NO_UNSAVED_LINES: AppendFileOptions = { fallback: undefined, unsavedLines: [] };
 
 const MEMORY_TRANSCRIPT: Omit<SessionTranscript, 'sessionId' | 'path' | 'folder'> = {
   recordEvent: async () => undefined,
@@ -153,24 +145,37 @@ const MEMORY_TRANSCRIPT: Omit<SessionTranscript, 'sessionId' | 'path' | 'folder'
   countPending: () => 0,
 };
 
-/** Wraps the file system so that opening the session file also takes the session lock. */
-function lockWhenOpened(
+/** Wraps the disk and its fallback so that writing to one of them takes the session lock first. */
+function lockBeforeWriting(
+  path: string,
   disk: AppendFs,
-  { lock: initialLock, onNotice }: Pick<SessionTranscriptOptions, 'lock' | 'onNotice'>,
+  { lock: initialLock, onNotice, unsavedParents }: SessionTranscriptOptions,
 ) {
+  const unsaved = openUnsavedLines(path, unsavedParents);
   let claim = initialLock;
+
+  async function lock(): Promise<void> {
+    if (claim !== undefined) return;
+    const attempt = await lockSession(path, unsavedParents);
+    if (attempt.ok) claim = attempt.lock;
+    else onNotice('error', 'Another ouro process writes to this session file. Start one of them without --session-id.');
+  }
+
   const fs: AppendFs = {
-    async open(path) {
-      const handle = await disk.open(path);
-      if (claim !== undefined) return handle;
-      const attempt = await lockSession(path);
-      if (attempt.ok) claim = attempt.lock;
-      else
-        onNotice('error', 'Another ouro process writes to this session file. Start one of them without --session-id.');
+    async open(wanted) {
+      const handle = await disk.open(wanted);
+      await lock();
       return handle;
     },
   };
-  return { fs, release: async () => claim?.release() };
+  const fallback = {
+    ...unsaved,
+    async save(lines: string) {
+      await lock();
+      return unsaved.save(lines);
+    },
+  };
+  return { fs, fallback, release: async () => claim?.release() };
 }
 
 /** Returns whether an event starts an idle phase, in which the mirror may write. */

@@ -1,8 +1,8 @@
-import { closeSync, constants, fsyncSync, openSync, writeFileSync } from 'node:fs';
+import { closeSync, constants, existsSync, fsyncSync, openSync, writeFileSync } from 'node:fs';
 import { copyFile, open, rename, rm } from 'node:fs/promises';
 import type { AssistantBlock, UserMessage } from '../../contracts/message.ts';
 import type { SessionRecord } from '../../contracts/session.ts';
-import { getErrnoCode } from '../../lib/errors.ts';
+import { getErrnoCode, getErrorPhrase } from '../../lib/errors.ts';
 import { findSessionLockHolder } from '../process-locks.ts';
 import {
   closeInterruptedConversation,
@@ -13,6 +13,8 @@ import {
   reduceConversation,
 } from '../records/conversation-state.ts';
 import { forEachSessionRecord } from '../records/read-transcript.ts';
+import { findUnsavedFiles, listUnsavedFolders } from '../unsaved-lines.ts';
+import { restoreUnsavedSession } from './restore-unsaved-sessions.ts';
 import type { SessionSummary } from './session-summary.ts';
 
 /** The damage found in a session file, as counts and as a summary. */
@@ -34,6 +36,27 @@ const MAX_MESSAGES = 10_000;
 
 /** Checks a session: reads it as a resume would and counts the damage. */
 export async function checkSession(session: Pick<SessionSummary, 'id' | 'path'>): Promise<SessionDamageReport> {
+  const { id, path } = session;
+  try {
+    return await countDamage(session);
+  } catch (thrown) {
+    const words = `not readable: ${getErrorPhrase(thrown)}`;
+    return {
+      id,
+      path,
+      records: 0,
+      messages: 0,
+      damaged: 0,
+      salvaged: 0,
+      doubled: 0,
+      dangling: 0,
+      state: 'damaged',
+      words,
+    };
+  }
+}
+
+async function countDamage(session: Pick<SessionSummary, 'id' | 'path'>): Promise<SessionDamageReport> {
   let records = 0;
   let conversation = EMPTY_CONVERSATION;
   let olderCount = 0;
@@ -58,7 +81,8 @@ export async function checkSession(session: Pick<SessionSummary, 'id' | 'path'>)
     ...(dangling > 0 ? [`${dangling} calls without a result`] : []),
   ];
   const state = problems.length === 0 ? 'sound' : 'damaged';
-  const words = problems.length === 0 ? state : problems.join(', ');
+  const unsaved = findUnsavedFiles(session.path, listUnsavedFolders()).map((path) => `not saved yet: ${path}`);
+  const words = [problems.length === 0 ? state : problems.join(', '), ...unsaved].join('; ');
   return { id: session.id, path: session.path, records, messages, ...counts, state, words };
 }
 
@@ -97,6 +121,8 @@ function stripBlock(block: AssistantBlock): AssistantBlock {
 }
 
 async function endsWithNewline(path: string): Promise<boolean> {
+  // It could not be created yet.
+  if (!existsSync(path)) return true;
   await using file = await open(path, 'r');
   const { size } = await file.stat();
   const { buffer, bytesRead } = await file.read(Buffer.alloc(1), 0, 1, Math.max(0, size - 1));
@@ -113,25 +139,30 @@ export async function repairSession(session: Pick<SessionSummary, 'path'>): Prom
   const holder = await findSessionLockHolder(session.path);
   if (holder !== undefined)
     return { ok: false, why: `The session is open in process ${holder.pid}. Close it there first.` };
-  const backup = await createBackup(session.path);
+  if ((await restoreUnsavedSession(session.path)) === 'refused')
+    return { ok: false, why: 'The disk does not take it. Free some space or check the permissions of its folder.' };
   const temporaryPath = `${session.path}.repaired`;
   try {
-    await copyReadableRecords(session.path, temporaryPath);
+    const backup = await createBackup(session.path);
+    const count = await copyReadableRecords(session.path, temporaryPath);
     await rename(temporaryPath, session.path);
+    // An empty file would take the place of the session.
+    if (count === 0) await rm(session.path);
+    return { ok: true, backup };
   } catch (thrown) {
-    await rm(temporaryPath, { force: true });
-    throw thrown;
+    await rm(temporaryPath, { force: true }).catch(() => undefined);
+    return { ok: false, why: `${getErrorPhrase(thrown)}.` };
   }
-  return { ok: true, backup };
 }
 
 const BATCH_CHARS = 1_000_000;
 
-/** Copies every readable record in batches: a file may be larger than memory. */
-async function copyReadableRecords(from: string, to: string): Promise<void> {
+/** Copies every readable record in batches and returns their number: a file may be larger than memory. */
+async function copyReadableRecords(from: string, to: string): Promise<number> {
   await rm(to, { force: true });
   const file = openSync(to, 'wx', 0o600);
   let text = '';
+  let count = 0;
   const write = () => {
     writeFileSync(file, text);
     text = '';
@@ -139,6 +170,7 @@ async function copyReadableRecords(from: string, to: string): Promise<void> {
   try {
     await forEachSessionRecord(from, (record) => {
       text += `${JSON.stringify(record)}\n`;
+      count += 1;
       if (text.length > BATCH_CHARS) write();
     });
     write();
@@ -146,6 +178,7 @@ async function copyReadableRecords(from: string, to: string): Promise<void> {
   } finally {
     closeSync(file);
   }
+  return count;
 }
 
 /** Copies a file under a free name; earlier backups may hold data the file has lost, so none is overwritten. */
@@ -156,7 +189,9 @@ async function createBackup(path: string): Promise<string> {
       await copyFile(path, copy, constants.COPYFILE_EXCL);
       return copy;
     } catch (thrown) {
-      if (getErrnoCode(thrown) !== 'EEXIST') throw thrown;
+      if (getErrnoCode(thrown) === 'EEXIST') continue;
+      await rm(copy, { force: true }).catch(() => undefined);
+      throw thrown;
     }
   }
 }

@@ -1,24 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { constants, existsSync } from 'node:fs';
-import { copyFile, cp, readdir, rm, stat } from 'node:fs/promises';
-import { basename, dirname, join, relative } from 'node:path';
+import { copyFile, cp, readFile, rm, stat, unlink, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import type { ActionResult } from '../../contracts/frontend/host-capabilities.ts';
 import type { Settings } from '../../contracts/settings.ts';
-import { findRepositoryRoot } from '../../git/git-repository.ts';
 import { getErrnoCode, getErrorMessage, ignoreMissingFile } from '../../lib/errors.ts';
-import { writePrivateFile } from '../../lib/files/private-file.ts';
-import { readRegularFile } from '../../lib/files/read-regular-file.ts';
-import {
-  getLastPromptedSessionFile,
-  getProjectDir,
-  getReplyJournalPath,
-  getSessionFolder,
-  getTranscriptPath,
-  getWorktreesFolder,
-} from '../paths.ts';
-import { findSessionLockHolder, getSessionLockPath } from '../process-locks.ts';
-import { createAppendFile } from '../records/append-file.ts';
 import { diskAppendFs } from '../../lib/files/append-fs.ts';
+import { writePrivateFile } from '../../lib/files/private-file.ts';
+import { listFolderNames } from '../../lib/files/read-or-default.ts';
+import { getReplyJournalPath, getSessionFolder, getTranscriptPath } from '../paths.ts';
+import { deleteSessionLocks, findSessionLockHolder } from '../process-locks.ts';
+import { createAppendFile } from '../records/append-file.ts';
 import {
   dropBeforeLostRewind,
   type RecentSessionRecords,
@@ -27,85 +19,19 @@ import {
 import { rebuildSession } from '../records/rebuild-session.ts';
 import { createSessionRecord } from '../records/session-record-writer.ts';
 import type { SessionTranscript } from '../records/session-transcript.ts';
-
-import { createFileEndsBuffer, readSessionSummary, type SessionSummary } from './session-summary.ts';
+import { deleteUnsavedFiles, isSessionStored, openUnsavedLines, readUnsavedLines } from '../unsaved-lines.ts';
+import { listProjectDirs, listSessions, listTranscripts } from './find-sessions.ts';
+import { inspectSession } from './inspect-session.ts';
+import { restoreUnsavedSession } from './restore-unsaved-sessions.ts';
+import { readSessionSummary, type SessionSummary } from './session-summary.ts';
 
 export type { SessionSummary } from './session-summary.ts';
 
-/** Number of files read before the event loop gets a turn. */
-const FILES_PER_TURN = 250;
-
-/** Lists the sessions of one directory and its `-w` worktrees, or of all directories, newest first. */
-export async function listSessions(ouroHome: string, realCwd?: string): Promise<readonly SessionSummary[]> {
-  const dirs = realCwd === undefined ? await listProjectDirs(ouroHome) : await listDirsOfFolder(ouroHome, realCwd);
-  const files = (await Promise.all(dirs.map(listTranscripts))).flat();
-  const summaries: SessionSummary[] = [];
-  const scratch = createFileEndsBuffer();
-  for (const [at, path] of files.entries()) {
-    if (at > 0 && at % FILES_PER_TURN === 0) await new Promise((resolve) => setImmediate(resolve));
-    const summary = readSessionSummary(path, scratch);
-    if (summary !== undefined) summaries.push(summary);
-  }
-  return summaries.toSorted((a, b) => b.modifiedMs - a.modifiedMs);
-}
-
-/** Finds the last prompted session of a directory; by file times when that was not recorded. */
-export async function findNewestSession(ouroHome: string, realCwd: string): Promise<SessionSummary | undefined> {
-  const dir = getProjectDir(ouroHome, realCwd);
-  const sessionId = (await readRegularFile(getLastPromptedSessionFile(dir)).catch(() => undefined)) ?? '';
-  const recorded = /^[\w-]+$/.test(sessionId) ? readSessionSummary(getTranscriptPath(dir, sessionId)) : undefined;
-  return recorded ?? (await listSessions(ouroHome, realCwd))[0];
-}
-
-/** Finds a session by its id, the beginning of its id, its title or a part of its title, in this directory first. */
-export async function findSession(
-  ouroHome: string,
-  realCwd: string,
-  query: string,
-): Promise<{ readonly ok: true; readonly session: SessionSummary } | { readonly ok: false; readonly why: string }> {
-  const local = await listSessions(ouroHome, realCwd);
-  const named = matchSessions(local, query);
-  const all = named.length > 0 ? [] : await listSessions(ouroHome);
-  const [matches = []] = [
-    named,
-    matchSessions(all, query),
-    matchTitleParts(local, query),
-    matchTitleParts(all, query),
-  ].filter(({ length }) => length > 0);
-  const [first, second] = matches;
-  if (first === undefined)
-    return { ok: false, why: `There is no session "${query}". Run "ouro sessions list" to see all sessions.` };
-  if (second !== undefined && first.id !== query) {
-    const names = matches.slice(0, 5).map(({ id, title }) => `${id} (${title})`);
-    return {
-      ok: false,
-      why: `"${query}" matches several sessions: ${names.join(', ')}. Use more of the id or the title.`,
-    };
-  }
-  return { ok: true, session: first };
-}
-
-function matchSessions(sessions: readonly SessionSummary[], query: string): readonly SessionSummary[] {
-  if (query === '') return [];
-  const exact = sessions.filter(({ id, title }) => id === query || title === query);
-  if (exact.length > 0) return exact;
-  const lower = query.toLowerCase();
-  return sessions.filter(({ id, title }) => id.startsWith(lower) || title.toLowerCase() === lower);
-}
-
-function matchTitleParts(sessions: readonly SessionSummary[], query: string): readonly SessionSummary[] {
-  const lower = query.trim().toLowerCase();
-  return lower === '' ? [] : sessions.filter(({ title }) => title.toLowerCase().includes(lower));
-}
-
-/** Reads the records of a resume, all of them after a rewind; `unsaved` lines follow those of the file. */
-export async function readSessionForResume(
-  path: string,
-  unsaved: readonly string[] = [],
-): Promise<RecentSessionRecords> {
-  const recent = await readRecentSessionRecords(path, 'from-boundary', { unsaved });
+/** Reads the records of a resume, all of them after a rewind. */
+export async function readSessionForResume(path: string): Promise<RecentSessionRecords> {
+  const recent = await readRecentSessionRecords(path, 'from-boundary');
   if (!rebuildSession(recent.records).incomplete) return recent;
-  const all = await readRecentSessionRecords(path, 'all', { unsaved });
+  const all = await readRecentSessionRecords(path, 'all');
   return all.omittedBytes === 0 ? all : { ...all, records: dropBeforeLostRewind(all.records) };
 }
 
@@ -114,6 +40,7 @@ export async function renameSession(
   title: string,
   clock: { readonly newId: () => string; readonly now: () => number },
 ): Promise<ActionResult> {
+  await restoreUnsavedSession(session.path);
   const { records } = await readRecentSessionRecords(session.path, 'from-boundary');
   const last = records.at(-1);
   if (last === undefined) return { ok: false, why: `The session ${session.id} is empty and cannot be renamed.` };
@@ -138,19 +65,21 @@ export async function renameSession(
 }
 
 /** Deletes a session and all its files, unless it is open in another process. */
-export async function deleteSession(session: SessionSummary): Promise<ActionResult> {
+export async function deleteSession(session: Pick<SessionSummary, 'id' | 'path'>): Promise<ActionResult> {
   const holder = await findSessionLockHolder(session.path);
   if (holder !== undefined) {
     return { ok: false, why: `The session is open in process ${holder.pid}. Close it there first.` };
   }
   const dir = dirname(session.path);
-  await rm(session.path, { force: true });
-  const copies = (await listNames(dir)).filter((name) => name.startsWith(`${basename(session.path)}.damaged`));
+  await ignoreMissingFile(unlink(session.path));
+  deleteUnsavedFiles(session.path);
+  const copies = listFolderNames(dir).filter((name) => name.startsWith(`${basename(session.path)}.damaged`));
   for (const name of copies) await rm(join(dir, name), { force: true });
-  await rm(getSessionLockPath(session.path), { force: true });
-  await rm(getSessionFolder(dir, session.id), { recursive: true, force: true });
-  await rm(join(dir, 'drafts', `${session.id}.json`), { force: true });
-  await rm(getReplyJournalPath(dir, session.id), { force: true });
+  await deleteSessionLocks(session.path);
+  const folder = getSessionFolder(dir, session.id);
+  if (existsSync(folder)) await rm(folder, { recursive: true, force: true });
+  for (const path of [join(dir, 'drafts', `${session.id}.json`), getReplyJournalPath(dir, session.id)])
+    await ignoreMissingFile(unlink(path));
   return { ok: true };
 }
 
@@ -173,68 +102,58 @@ export async function pruneSessions(
 /** Deletes old session files without any message and old drafts. */
 async function deleteLeftovers(dir: string, oldestMs: number): Promise<void> {
   const empty = (await listTranscripts(dir)).filter((path) => readSessionSummary(path) === undefined);
-  const drafts = (await listNames(join(dir, 'drafts'))).map((name) => join(dir, 'drafts', name));
+  const drafts = listFolderNames(join(dir, 'drafts')).map((name) => join(dir, 'drafts', name));
   for (const path of [...empty, ...drafts]) {
     const age = (await stat(path).catch(() => undefined))?.mtimeMs;
     if (age === undefined || age >= oldestMs || (await findSessionLockHolder(path)) !== undefined) continue;
     await rm(path, { force: true });
-    await rm(getSessionLockPath(path), { force: true });
+    await deleteSessionLocks(path);
   }
 }
 
-/** Returns whether a session file has messages or is locked; an empty file left by a killed process is free. */
+/** Returns whether a session has messages, even unreadable ones, or is locked. An empty file is free. */
 export async function isSessionInUse(path: string): Promise<boolean> {
-  return readSessionSummary(path) !== undefined || (await findSessionLockHolder(path)) !== undefined;
+  return (await inspectSession(path)).state !== 'empty' || (await findSessionLockHolder(path)) !== undefined;
 }
 
-/** Copies a session and all its files under a new id; returns the path of the copy. */
+/**
+ * Copies a session and all its files under a new id; returns the path of the copy. If the disk does not take it, the
+ * conversation alone is copied to where unsaved lines are stored.
+ */
 export async function forkSession(session: Pick<SessionSummary, 'id' | 'path'>, newId: string): Promise<string> {
   const dir = dirname(session.path);
   const path = getTranscriptPath(dir, newId);
-  await copyFile(session.path, path, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+  const folder = getSessionFolder(dir, newId);
   try {
-    await cp(getSessionFolder(dir, session.id), getSessionFolder(dir, newId), {
-      recursive: true,
-      mode: constants.COPYFILE_FICLONE,
-      // The pending snapshot belongs to a command running in the original session.
-      filter: (source) => !/^pack(-index)?$/.test(basename(source)),
-    });
+    await copyTranscript(session.path, path);
+    await copySessionFolder(getSessionFolder(dir, session.id), folder);
   } catch (thrown) {
-    if (getErrnoCode(thrown) !== 'ENOENT') throw thrown;
+    if (getErrnoCode(thrown) === 'EEXIST') throw thrown;
+    for (const partial of [path, folder]) await rm(partial, { recursive: true, force: true }).catch(() => undefined);
+    const text = [await readFile(session.path, 'utf8').catch(() => ''), ...readUnsavedLines(session.path)].join('\n');
+    if ((await openUnsavedLines(path).save(`${text}\n`)) === undefined) throw thrown;
   }
   return path;
 }
 
-/** Lists the session folders of a directory and of its worktrees made by `-w`, even removed ones. */
-async function listDirsOfFolder(ouroHome: string, realCwd: string): Promise<readonly string[]> {
-  const root = findRepositoryRoot(realCwd);
-  const worktrees = getWorktreesFolder(root);
-  const getDir = (name: string) => getProjectDir(ouroHome, join(worktrees, name, relative(root, realCwd)));
-  const prefix = basename(getProjectDir(ouroHome, worktrees)).replace(/(?<![^-])[^-]*$/, '');
-  const known = await listNames(join(ouroHome, 'projects'));
-  // The name of a removed worktree is guessed from the readable part; the hash tells whether the guess is right.
-  const removed = known.flatMap((name) =>
-    name.startsWith(prefix) ? [name.slice(prefix.length).replace(/-[^-]*$/, '')] : [],
-  );
-  const dirs = [...removed, ...(await listNames(worktrees))].map(getDir);
-  return [...new Set([getProjectDir(ouroHome, realCwd), ...dirs.filter((dir) => known.includes(basename(dir)))])];
+/** Copies a session file and adds the lines that could not be written to it; there may be no more than those. */
+async function copyTranscript(from: string, to: string): Promise<void> {
+  const unsaved = readUnsavedLines(from);
+  const isStored = unsaved.length === 0 || existsSync(from);
+  if (isStored) await copyFile(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+  if (unsaved.length === 0) return;
+  const text = ['', ...unsaved, ''].join('\n');
+  await writeFile(to, text, { mode: 0o600, flag: isStored ? 'a' : 'wx' });
 }
 
-async function listProjectDirs(ouroHome: string): Promise<readonly string[]> {
-  const root = join(ouroHome, 'projects');
-  return (await listNames(root)).map((name) => join(root, name));
-}
-
-async function listTranscripts(dir: string): Promise<readonly string[]> {
-  return (await listNames(dir)).filter((name) => name.endsWith('.jsonl')).map((name) => join(dir, name));
-}
-
-async function listNames(dir: string): Promise<readonly string[]> {
-  try {
-    return await readdir(dir);
-  } catch {
-    return [];
-  }
+async function copySessionFolder(from: string, to: string): Promise<void> {
+  if (!existsSync(from)) return;
+  await cp(from, to, {
+    recursive: true,
+    mode: constants.COPYFILE_FICLONE,
+    // The pending snapshot belongs to a command running in the original session.
+    filter: (source) => !/^pack(-index)?$/.test(basename(source)),
+  });
 }
 
 /** The id of the copy, or the reason it failed. */
@@ -244,7 +163,7 @@ type ForkResult = { readonly ok: true; readonly id: string } | { readonly ok: fa
 export async function forkCurrentSession({ path, sessionId, sync }: SessionTranscript): Promise<ForkResult> {
   if (path === undefined) return { ok: false, why: 'This session is not saved, so it cannot be copied.' };
   await sync();
-  if (!existsSync(path)) return { ok: false, why: 'There is nothing to fork yet: send a first prompt.' };
+  if (!isSessionStored(path)) return { ok: false, why: 'There is nothing to fork yet: send a first prompt.' };
   const id = randomUUID();
   try {
     await forkSession({ path, id: sessionId }, id);

@@ -1,7 +1,6 @@
-import { open } from 'node:fs/promises';
 import type { SessionRecord } from '../../contracts/session.ts';
-import { readLinesInRange } from '../../lib/files/read-lines.ts';
 import { parseSessionRecords } from '../records/parse-session-records.ts';
+import { forEachSessionLine } from '../records/read-transcript.ts';
 import type { SessionSummary } from './session-summary.ts';
 
 /** A match in a session. */
@@ -33,22 +32,17 @@ async function searchSession(session: SessionSummary, needle: string): Promise<r
   const hits: SessionSearchHit[] = [];
   // The needle as it is escaped in the file: lines without it need no parsing.
   const escaped = JSON.stringify(needle).slice(1, -1);
-  const file = await open(session.path, 'r').catch(() => undefined);
-  if (file === undefined) return hits;
-  try {
-    const { size } = await file.stat();
-    await readLinesInRange(file, { from: 0, to: size }, (line) => {
-      if (hits.length >= HITS_PER_SESSION || !isMessageLine(line)) return;
-      const text = line.toString('utf8');
-      if (!text.toLowerCase().includes(escaped)) return;
-      for (const record of parseSessionRecords(text).records) {
-        const hit = matchRecord(record, needle);
-        if (hit !== undefined) hits.push({ ...hit, session });
-      }
-    });
-  } finally {
-    await file.close();
-  }
+  const search = (line: Buffer) => {
+    if (hits.length >= HITS_PER_SESSION || !isMessageLine(line)) return;
+    const text = line.toString('utf8');
+    if (!text.toLowerCase().includes(escaped)) return;
+    for (const record of parseSessionRecords(text).records) {
+      const hit = matchRecord(record, needle);
+      if (hit !== undefined) hits.push({ ...hit, session });
+    }
+  };
+  // Deleted since it was listed, or not readable.
+  await forEachSessionLine(session.path, search).catch(() => undefined);
   return hits;
 }
 

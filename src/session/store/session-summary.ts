@@ -3,6 +3,7 @@ import { basename } from 'node:path';
 import { getUserPromptText } from '../../context/compaction/kept-messages.ts';
 import type { SessionRecord, SessionWorkTotals } from '../../contracts/session.ts';
 import { parseSessionRecords } from '../records/parse-session-records.ts';
+import { findUnsavedFiles, listUnsavedFolders } from '../unsaved-lines.ts';
 
 /** The summary of a stored session, as shown in lists and pickers. */
 export type SessionSummary = {
@@ -31,10 +32,15 @@ export const createFileEndsBuffer = (): Buffer => Buffer.allocUnsafe(HEAD_BYTES 
 
 /**
  * Summarizes a session from the two ends of its file; `undefined` when it has no messages. Synchronous on purpose: for
- * thousands of small reads, asynchronous calls would cost ten times the reading.
+ * thousands of small reads, asynchronous calls would cost ten times the reading. One list of `unsavedFolders` serves a
+ * whole list of sessions.
  */
-export function readSessionSummary(path: string, scratch: Buffer = createFileEndsBuffer()): SessionSummary | undefined {
-  const ends = readFileEnds(path, scratch);
+export function readSessionSummary(
+  path: string,
+  scratch: Buffer = createFileEndsBuffer(),
+  unsavedFolders: readonly string[] = listUnsavedFolders(),
+): SessionSummary | undefined {
+  const ends = readSessionEnds(path, scratch, unsavedFolders);
   if (ends === undefined) return undefined;
   const { head, tail, bytes, modifiedMs } = ends;
   const start = head.toString('utf8');
@@ -54,6 +60,25 @@ export function readSessionSummary(path: string, scratch: Buffer = createFileEnd
     spentUsd: findLastSpent(tail),
   };
 }
+
+/** Reads the two ends of a session, to which lines belong that could not be written to its file. */
+function readSessionEnds(path: string, scratch: Buffer, unsavedFolders: readonly string[]): FileEnds | undefined {
+  const unsaved = findUnsavedFiles(path, unsavedFolders);
+  if (unsaved.length === 0) return readFileEnds(path, scratch);
+  const [first, ...rest] = [path, ...unsaved].flatMap((file) => readFileEnds(file, createFileEndsBuffer()) ?? []);
+  return rest.reduce<FileEnds | undefined>(
+    (one, other) =>
+      one && {
+        head: joinLines(one.head, other.head),
+        tail: joinLines(one.tail, other.tail),
+        bytes: one.bytes + other.bytes,
+        modifiedMs: Math.max(one.modifiedMs, other.modifiedMs),
+      },
+    first,
+  );
+}
+
+const joinLines = (one: Buffer, other: Buffer) => Buffer.concat([one, Buffer.from('\n'), other]);
 
 /** The two ends of a file; for a small file, both are the whole file. */
 export type FileEnds = {
@@ -98,18 +123,22 @@ function findFirstPrompt(head: string): string | undefined {
     from += line.length + 1;
     if (!USER_LINE.test(line)) continue;
     const [record] = parseSessionRecords(line).records;
-    const text = record === undefined ? extractTornText(line) : getPromptText(record);
+    // A damaged line is no prompt, one that is longer than the part read is.
+    const text = record !== undefined ? getPromptText(record) : newline === -1 ? extractTornText(line) : undefined;
     if (text !== undefined) return text.replaceAll(/\s+/g, ' ').trim().slice(0, FIRST_PROMPT_CHARS);
   }
   return undefined;
 }
 
-const MESSAGE_LINE = /^\{"v":\d+,"type":"(?:user|assistant|result|reply)"/m;
-
 /** Finds a prompt near the end, or an empty text if there is other content: a damaged session is still listed. */
 function findPromptAtEnd(tail: Buffer): string | undefined {
   const end = tail.toString('utf8');
-  return findFirstPrompt(end) ?? (MESSAGE_LINE.test(end) ? '' : undefined);
+  return findFirstPrompt(end) ?? (parseSessionRecords(end).records.some(isConversationRecord) ? '' : undefined);
+}
+
+/** Returns whether a record holds a part of the conversation. */
+export function isConversationRecord({ type }: Pick<SessionRecord, 'type'>): boolean {
+  return ['user', 'assistant', 'reply', 'result', 'compact-boundary'].includes(type);
 }
 
 /** Extracts the text from a prompt record that is longer than the part read of the file. */

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { cp, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { calls, says, toolUse } from '../../support/api/reply.ts';
@@ -137,7 +138,8 @@ function undoInShell(command: string, ...argv: readonly string[]) {
   const [file = '', ...args] = [...argv, 'sh', '-c', command, 'sh', LAUNCHER, 'undo'];
   const { status, stderr } = spawnSync(file, args, {
     cwd: project.dir,
-    env: bareEnvironment(project),
+    // What it cannot record is stored where the next undo looks.
+    env: { ...bareEnvironment(project), TMPDIR: tmpdir() },
     encoding: 'utf8',
   });
   return { code: status, canRetry: stderr.includes(RETRY) };

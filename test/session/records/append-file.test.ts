@@ -1,14 +1,8 @@
-import { chmod, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import {
-  type AppendFileOptions,
-  type AppendFileStatus,
-  createAppendFile,
-  openUnsavedLineStorage,
-  readUnsavedSessionLines,
-} from '../../../src/session/records/append-file.ts';
 import { type AppendFs, diskAppendFs } from '../../../src/lib/files/append-fs.ts';
+import { type AppendFileStatus, createAppendFile } from '../../../src/session/records/append-file.ts';
 import { createTempFolder } from '../../support/temp-folder.ts';
 
 /** A disk that counts what is open. */
@@ -90,47 +84,4 @@ test('the content of a deleted file is kept until it can be recreated', async ()
   await file.close();
   expect(await readFile(path, 'utf8')).toBe('one\ntwo\nthree\n');
   expect(news.slice(1)).toEqual<AppendFileStatus[]>([{ type: 'restored' }, { type: 'works' }]);
-});
-
-test('what one disk refuses is stored on another, and moved when possible', async () => {
-  const home = createTempFolder();
-  const [places, blocked] = [[join(home, 'gone'), home], join(home, 'blocked')];
-  const path = join(blocked, 's.jsonl');
-  const news: AppendFileStatus[] = [];
-  const open = () => {
-    const options: AppendFileOptions = {
-      fallback: openUnsavedLineStorage('s', places),
-      unsavedLines: readUnsavedSessionLines('s', places),
-    };
-    return createAppendFile(path, diskAppendFs, (one) => void news.push(one), options);
-  };
-  await writeFile(blocked, 'in the way');
-  const killed = open();
-  await killed.append('one\n');
-  await killed.append('two\n');
-  expect(readUnsavedSessionLines('s', places)).toEqual(['one', 'two']);
-  expect(news).toEqual<AppendFileStatus[]>([
-    { type: 'failed', why: expect.any(String), fallbackPath: expect.stringContaining(home) },
-  ]);
-  const next = open();
-  await next.append('three\n');
-  expect(readUnsavedSessionLines('s', places)).toEqual(['one', 'two', 'three']);
-  await rm(blocked);
-  await next.append('four\n');
-  await next.close();
-  expect(await readFile(path, 'utf8')).toBe('one\ntwo\nthree\nfour\n');
-  expect(readUnsavedSessionLines('s', places)).toEqual([]);
-});
-
-test('files that another user could have created are not read', async () => {
-  const home = createTempFolder();
-  await openUnsavedLineStorage('s', [home]).save('one\n');
-  const [folder = ''] = await readdir(home);
-  expect(readUnsavedSessionLines('s', [home])).toEqual(['one']);
-  await chmod(join(home, folder), 0o777);
-  expect(readUnsavedSessionLines('s', [home])).toEqual([]);
-  await rename(join(home, folder), join(home, 'real'));
-  await chmod(join(home, 'real'), 0o700);
-  await symlink(join(home, 'real'), join(home, folder));
-  expect(readUnsavedSessionLines('s', [home])).toEqual([]);
 });
