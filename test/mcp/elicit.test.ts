@@ -2,8 +2,10 @@ import { expect, test } from 'vitest';
 import type { UserQuestion } from '../../src/contracts/tool.ts';
 import { elicit } from '../../src/mcp/elicit.ts';
 
+type Fields = Extract<Parameters<typeof elicit>[1], { requestedSchema: unknown }>['requestedSchema']['properties'];
+
 /** Has a server ask with this message and these fields, and returns what the user was shown. */
-async function askedBy(message: string, properties: object = { color: { type: 'string' } }) {
+async function askedBy(message: string, properties: Fields = { color: { type: 'string' } }) {
   const shown: UserQuestion[] = [];
   const params = { mode: 'form' as const, message, requestedSchema: { type: 'object' as const, properties } };
   const { result, reason } = await elicit(
@@ -18,7 +20,7 @@ async function askedBy(message: string, properties: object = { color: { type: 's
   return { shown, action: result.action, reason };
 }
 
-test.each([
+test.each<Fields>([
   { password: { type: 'string' } },
   { apiKey: { type: 'string' } },
   { value: { type: 'string', title: 'Your Anthropic API key' } },
@@ -33,7 +35,7 @@ test.each([
   expect(reason).toMatch(/must not ask for passwords, keys or tokens/);
 });
 
-test.each([
+test.each<Fields>([
   { color: { type: 'string' } },
   { maxTokens: { type: 'number' } },
   { keyboard: { type: 'string' } },
