@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { splitArguments } from '../../src/extensions/expand-slash-command.ts';
+import { fastestMs } from '../support/fastest.ts';
 
 test.each([
   ['', []],
@@ -18,9 +19,10 @@ test.each([
 });
 
 test('a long line of quotes is fast', () => {
-  const before = performance.now();
-  splitArguments('"'.repeat(50_000));
-  splitArguments(`"${'\\'.repeat(50_000)}`);
-  splitArguments(`${'a'.repeat(50_000)}="`);
-  expect(performance.now() - before).toBeLessThan(2_000);
+  const split = () => {
+    splitArguments('"'.repeat(50_000));
+    splitArguments(`"${'\\'.repeat(50_000)}`);
+    splitArguments(`${'a'.repeat(50_000)}="`);
+  };
+  expect(fastestMs(2_000, split)).toBeLessThan(2_000);
 });

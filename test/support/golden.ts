@@ -164,6 +164,8 @@ function joinDeltas(events: readonly AgentEvent[]): readonly object[] {
   const joined: Record<string, unknown>[] = [];
   const updates = new Map<string, Record<string, unknown>>();
   for (const event of events) {
+    // How often the output of a command is shown depends on how long it takes.
+    if (event.type === 'tool_update' && event.progress.kind === 'output') continue;
     const block = event.type === 'message_update' ? `${event.messageId} ${event.index}` : '';
     const update = updates.get(block);
     if (event.type === 'message_update' && update !== undefined) update.delta = `${update.delta}${event.delta}`;

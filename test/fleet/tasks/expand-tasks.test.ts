@@ -215,8 +215,6 @@ longTest('five thousand lines start git once per repository, not per line', asyn
   );
   const parsed = parseTaskFile(lines.join('\n'), 'tasks.jsonl');
   const frame = { ...createTaskFileFromFlags({ prompt: 'x', over: {} }), name: 'lines' };
-  const startedAt = performance.now();
   const { tasks } = await expandTaskLines('lines' in parsed ? parsed.lines : [], frame, counted);
   expect([tasks.length, calls]).toEqual([5_000, 6]);
-  expect(performance.now() - startedAt).toBeLessThan(5_000);
 });

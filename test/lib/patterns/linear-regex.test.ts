@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
 import { compileLinearRegex } from '../../../src/lib/patterns/linear-regex.ts';
+import { fastestMs } from '../../support/fastest.ts';
 
 test.each(['(a+)+$', '(a|a)*c', '(?:a|aa)+c', '(.*a){20}c', '([a-z]+)*c', '(a*)*(a*)*c'])(
   '%s answers at once on a long text',
   async (source) => {
     const expression = await compileLinearRegex(source);
     if ('problem' in expression) throw new Error(expression.problem);
-    const from = performance.now();
-    expect(expression.test(`${'a'.repeat(20_000)}b`)).toBe(false);
-    expect(performance.now() - from).toBeLessThan(2_000);
+    const search = () => expect(expression.test(`${'a'.repeat(20_000)}b`)).toBe(false);
+    expect(fastestMs(2_000, search)).toBeLessThan(2_000);
   },
 );
 
