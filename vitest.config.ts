@@ -22,6 +22,9 @@ const PORTABLE = [
   'test/ui/{app-state,input,text,theme,widgets}/**/!(resumed-history).test.{ts,tsx}',
 ];
 
+/** The file for the results as JSON, beside what is printed. */
+const { OURO_TEST_REPORT: report } = process.env;
+
 export default defineConfig({
   test: {
     // The runtime reads TypeScript itself: nothing has to be transformed before it is imported.
@@ -32,6 +35,7 @@ export default defineConfig({
     include: process.platform === 'win32' ? PORTABLE : ALL,
     globalSetup: ['test/support/global-setup.ts'],
     setupFiles: ['test/support/setup.ts'],
+    ...(report === undefined ? {} : { reporters: ['default', ['json', { outputFile: report }]] }),
     pool: 'threads',
     isolate: false,
     sequence: { sequencer: Sequence },
