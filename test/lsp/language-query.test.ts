@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type LanguageQuery, runLanguageQuery } from '../../src/lsp/language-query.ts';
 import { createLanguageServers } from '../../src/lsp/language-server-manager.ts';
+import { WAIT_MS } from '../support/runs.ts';
 import { createTempProject } from '../support/temp-project.ts';
 
 const STUB = join(import.meta.dirname, '../support/lsp-stub.mjs');
@@ -30,7 +31,7 @@ test('each query is answered in lines with one-based positions', async () => {
     ledger: undefined,
     warn: () => undefined,
   });
-  const limit = AbortSignal.timeout(20_000);
+  const limit = AbortSignal.timeout(WAIT_MS);
   const ask = (operation: LanguageQuery['operation'], { file = 'a.word', line = 1, character = 5, query = '' } = {}) =>
     runLanguageQuery(languages, { operation, path: join(project.dir, file), line, character, query }, limit);
   try {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { readEnvironment } from '../../src/app/environment.ts';
 import type { Decision, Policy } from '../../src/contracts/permission.ts';
 import { createReadOnlySandbox } from '../../src/sandbox/read-only/read-only-sandbox.ts';
+import { WAIT_MS } from '../support/runs.ts';
 import { type Fixture, policyFor } from './fixture.ts';
 
 /** A decision, its policy, and the variables that the command gets besides. */
@@ -27,7 +28,7 @@ export function createDecidedRuns(fixture: Fixture) {
 
   return (command: string, { decision: { enforce }, policy, path = '/usr/bin:/bin', functions = {} }: Run) => {
     const shell = ['/bin/bash', '--noprofile', '--norc', '-c', command];
-    const options = { cwd: policy.cwd, timeout: 5_000, input: '', encoding: 'utf8' } as const;
+    const options = { cwd: policy.cwd, timeout: WAIT_MS, input: '', encoding: 'utf8' } as const;
     const own = { PATH: path, ...functions };
     if (enforce === undefined) return spawnSync('/usr/bin/env', shell, { ...options, env: own });
     current = policy;

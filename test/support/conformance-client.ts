@@ -6,6 +6,7 @@ import { fetch } from '../../src/lib/network/fetch.ts';
 import { loginToMcpServer } from '../../src/mcp/auth/mcp-login.ts';
 import { hashMcpServerLaunch, type McpServerLaunch, type OAuthConfig } from '../../src/mcp/configured-mcp-server.ts';
 import { createMcpHub } from '../../src/mcp/hub.ts';
+import { WAIT_MS } from './runs.ts';
 
 /** Our MCP client as the conformance suite starts it: connects to the address, logs in where it must, calls what is there. */
 const url = process.argv.at(-1) ?? '';
@@ -56,7 +57,7 @@ const hub = createMcpHub({
 /** A user with a browser who accepts everything. */
 async function logIn(): Promise<void> {
   const openPage = (address: URL) => void fetch(address).catch(() => undefined);
-  await loginToMcpServer({ url, oauth, ouroHome, openPage, signal: AbortSignal.timeout(20_000) });
+  await loginToMcpServer({ url, oauth, ouroHome, openPage, signal: AbortSignal.timeout(WAIT_MS) });
   await hub.reconnect('suite');
 }
 
@@ -67,7 +68,7 @@ async function callAll(): Promise<boolean> {
     const prepared = tool.prepare(INPUT);
     if (!prepared.ok) continue;
     const ask = async () => ({ kind: 'elicitation', action: 'accept', content: {} }) as const;
-    const signal = AbortSignal.timeout(20_000);
+    const signal = AbortSignal.timeout(WAIT_MS);
     try {
       await prepared.call.call({ callId: tool.name, cwd: tmpdir(), signal, report: () => undefined, ask });
     } catch (thrown) {

@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { WAIT_MS } from './runs.ts';
 
 /**
  * Mounts a file system on `$0` that never answers and becomes the command, in a mount namespace of its own. Whoever
@@ -21,5 +22,5 @@ export const withHungMount = (folder: string, ...command: readonly string[]): re
 /** Returns whether hung mounts can be created on this machine. */
 export function canMountHung(): boolean {
   const [program = '', ...args] = withHungMount('/mnt', 'true');
-  return spawnSync(program, args, { timeout: 5_000 }).status === 0;
+  return spawnSync(program, args, { timeout: WAIT_MS }).status === 0;
 }

@@ -63,6 +63,7 @@ test('a run that completes or fails otherwise undoes nothing', async () => {
 
 test('a call that ends after the abort is undone as well', async () => {
   const log: string[] = [];
+  const { promise: aborted, resolve: onAbort } = Promise.withResolvers<void>();
   const slow = buildTool({
     name: 'Slow',
     prompt: 'Books slowly.',
@@ -70,7 +71,7 @@ test('a call that ends after the abort is undone as well', async () => {
     // It ignores its signal.
     call: async () => {
       log.push('start');
-      await new Promise((resolve) => setTimeout(resolve, 60));
+      await aborted;
       log.push('end');
     },
     undo: () => void log.push('undo'),
@@ -79,6 +80,7 @@ test('a call that ends after the abort is undone as well', async () => {
   const run = agent.prompt('go');
   await expect.poll(() => log).toEqual(['start']);
   agent.abort();
+  onAbort();
   await run;
   expect(log).toEqual(['start', 'end', 'undo']);
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { longTest } from '../../../support/long-test.ts';
-import { runs } from '../../../support/runs.ts';
+import { runs, WAIT_MS } from '../../../support/runs.ts';
 import { decideBash, makeFixture } from '../../fixture.ts';
 
 const fixture = makeFixture();
@@ -20,7 +20,7 @@ const before = state();
 /** Allowed lines are run: nothing may be there afterwards that was not before. */
 function staysAsItIs(line: string): void {
   if (decideBash(fixture, line, { cwd }).verdict !== 'allow') return;
-  spawnSync('/bin/bash', ['--norc', '-c', line], { cwd, env: { PATH: '/usr/bin:/bin' }, timeout: 2_000, input: '' });
+  spawnSync('/bin/bash', ['--norc', '-c', line], { cwd, env: { PATH: '/usr/bin:/bin' }, timeout: WAIT_MS, input: '' });
   expect([line, state()]).toEqual([line, before]);
 }
 
