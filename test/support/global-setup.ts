@@ -12,9 +12,10 @@ export default function setup(): () => Promise<void> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'ouro-')));
   process.env[RUN_FOLDER] = folder;
   const listLeftovers = process.env.OURO_TEST_ALONE === '1' ? watchRun() : async () => [];
+  // A run that is interrupted has no teardown.
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   return async () => {
     const lines = await listLeftovers(readRuns(join(folder, JOURNAL)));
-    rmSync(folder, { recursive: true, force: true });
     if (lines.length > 0) throw new Error(`The tests leave behind:\n${lines.join('\n')}`);
   };
 }
