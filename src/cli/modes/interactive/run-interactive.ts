@@ -67,6 +67,16 @@ async function converse(
   if (!isLinear) void import('../../../ui/open-screen.ts');
   const start = await starting;
   if (start === 'left') return 0;
+  const earlyKeys: StartupPrompt = {
+    handOver() {
+      openingPrompt?.handOver();
+      start.laterKeys?.handOver();
+    },
+    close() {
+      openingPrompt?.close();
+      start.laterKeys?.handOver();
+    },
+  };
   await readTypedKeys();
   const { createConversation } = await import('../../../app/compose.ts');
   await readTypedKeys();
@@ -84,7 +94,7 @@ async function converse(
     const { conversation } = composed;
     shutdown.attach(conversation);
     conversation.agent.subscribe(createGarbageCollectionListener());
-    const screen = await openFrontend(conversation, terminal, io.environment, initialScreen, invocation, openingPrompt);
+    const screen = await openFrontend(conversation, terminal, io.environment, initialScreen, invocation, earlyKeys);
     const restore = () => screen.close();
     process.once('exit', restore);
     const end = await Promise.race([screen.ended, shutdown.started]);
@@ -162,17 +172,17 @@ async function openFrontend(
   environment: Environment,
   initialScreen: InitialScreenContent,
   invocation: Pick<CliInvocation, 'rendering'>,
-  openingPrompt: StartupPrompt | undefined,
+  earlyKeys: StartupPrompt,
 ): Promise<ScreenHandle> {
   const settings = await conversation.readFrontendSettings?.();
   const options = resolveScreenOptions(environment, initialScreen, settings);
   const linearReason = findLinearReason(environment, invocation, settings);
   if (linearReason === undefined) {
     const { openScreen } = await import('../../../ui/open-screen.ts');
-    openingPrompt?.handOver();
+    earlyKeys.handOver();
     return openScreen(conversation, terminal, options);
   }
-  openingPrompt?.close();
+  earlyKeys.close();
   const lineEditing = environment.term.name === 'dumb' ? 'none' : 'own';
   if (lineEditing === 'none') process.stdin.setRawMode(false);
   const { openLinearScreen } = await import('../../../ui/linear/open-linear-screen.ts');
