@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../contracts/json.ts';
+import { narrowToString } from './json-values.ts';
 
 type Events = readonly JsonObject[];
 
@@ -6,7 +7,7 @@ type Events = readonly JsonObject[];
 export type BlockEventWriter = ReturnType<typeof createBlockEventWriter>;
 
 export function createBlockEventWriter() {
-  const openBlocks = new Map<string, { readonly index: number; readonly isEmpty: boolean }>();
+  const openBlocks = new Map<string, { readonly index: number; readonly content: string }>();
   let nextIndex = 0;
 
   function end(key: string): Events {
@@ -20,21 +21,22 @@ export function createBlockEventWriter() {
     start(key: string, content_block: JsonObject): Events {
       if (openBlocks.has(key)) return [];
       const index = nextIndex++;
-      openBlocks.set(key, { index, isEmpty: true });
+      openBlocks.set(key, { index, content: '' });
       return [{ type: 'content_block_start', index, content_block }];
     },
     /** Adds a delta to a block; ignored unless the block is open. */
     append(key: string, delta: JsonObject): Events {
       const block = openBlocks.get(key);
       if (block === undefined) return [];
-      openBlocks.set(key, { ...block, isEmpty: false });
+      const added = narrowToString(delta.text ?? delta.thinking ?? delta.partial_json) ?? '';
+      openBlocks.set(key, { ...block, content: block.content + added });
       return [{ type: 'content_block_delta', index: block.index, delta }];
     },
     end,
     endAll: (): Events => [...openBlocks.keys()].flatMap(end),
     isOpen: (key: string): boolean => openBlocks.has(key),
-    /** Returns true if the block is open and has no content yet. */
-    isEmpty: (key: string): boolean => openBlocks.get(key)?.isEmpty === true,
+    /** Returns the content of an open block so far. */
+    getContent: (key: string): string | undefined => openBlocks.get(key)?.content,
   };
 }
 

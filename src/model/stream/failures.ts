@@ -12,6 +12,12 @@ export const CONNECTION_LOST_FAILURE: ModelFailure = {
   message: 'The connection closed before the reply was complete.',
 };
 
+/** Failure of a reply with a part that is neither text nor a call, or without an announced call. Retried. */
+export const MALFORMED_REPLY_FAILURE: ModelFailure = {
+  kind: 'cut',
+  message: 'The server sent a malformed reply: a tool call or another part of it is missing or unreadable.',
+};
+
 /** Failure of a reply that is larger than any model writes. Not retried: the next one would be as large. */
 export const OVERSIZED_REPLY_FAILURE: ModelFailure = {
   kind: 'invalid',

@@ -12,6 +12,23 @@ export function parseNetworkJson(text: string): JsonValue | undefined {
   }
 }
 
+/**
+ * Parses the data of an event to its objects, usually one. Returns `undefined` for broken JSON, which may have been a
+ * part of the reply; other data, such as a keep-alive, holds no objects.
+ */
+export function parseEventObjects(data: string): readonly JsonObject[] | undefined {
+  const value = parseNetworkJson(data);
+  if (value === undefined) return /^\s*(?:\{|\[\s*\{)/.test(data) ? undefined : [];
+  const object = narrowToObject(value);
+  return object === undefined ? narrowToObjects(value) : [object];
+}
+
+/** Returns whether a field has content of another type than it should; `null` is no content. */
+export function hasOtherType(value: JsonValue | undefined, type: 'object' | 'array' | 'string'): boolean {
+  if (value === undefined || value === null) return false;
+  return (isArray(value) ? 'array' : typeof value) !== type;
+}
+
 /** Returns the value if it is an object and no array. */
 export function narrowToObject(value: JsonValue | undefined): JsonObject | undefined {
   return typeof value === 'object' && value !== null && !isArray(value) ? value : undefined;

@@ -41,6 +41,8 @@ export type ModelAttempt = {
   markProgress(): void;
   /** Restarts the idle timeout after a ping or an empty part, as long as the ping timeout allows. */
   markAlive(): void;
+  /** Shortens the idle timeout: the reply is complete, and only what is on its way is awaited. */
+  markEnding(): void;
   /** Returns the failure if the attempt was aborted or timed out. */
   getFailure(): ModelFailure | undefined;
   /** Marks the reply as complete, so that the connection can be reused. */
@@ -54,10 +56,13 @@ const MAX_PING_TIMEOUT_MS = 600_000;
 /** A shorter idle timeout also shortens the time in which only pings or empty parts arrive. */
 const PING_TIMEOUT_FACTOR = 10;
 
+/** Some providers announce the end of a reply, and send the rest of it and the end of the connection afterwards. */
+const END_TIMEOUT_MS = 2000;
+
 /** Starts the timers of one attempt. The caller must close it. */
 export function startModelAttempt(timeouts: StreamTimeouts, signal: AbortSignal): ModelAttempt {
   const controller = new AbortController();
-  const { idleTimeoutMs } = timeouts;
+  let { idleTimeoutMs } = timeouts;
   const defaultPingTimeoutMs = Math.max(
     idleTimeoutMs,
     Math.min(MAX_PING_TIMEOUT_MS, PING_TIMEOUT_FACTOR * idleTimeoutMs),
@@ -68,7 +73,7 @@ export function startModelAttempt(timeouts: StreamTimeouts, signal: AbortSignal)
   /** Time of the last ping or event. */
   let lastSign = lastProgress;
   let idleTimer: NodeJS.Timeout | undefined;
-  let isComplete = false;
+  let [isEnding, isComplete] = [false, false];
 
   function fail(reason: ModelFailure) {
     failure ??= reason;
@@ -95,12 +100,12 @@ export function startModelAttempt(timeouts: StreamTimeouts, signal: AbortSignal)
   function watchIdle(delayMs: number) {
     idleTimer = setTimeout(() => {
       const nowMs = performance.now();
-      const idleMs = timeouts.idleTimeoutMs - (nowMs - lastSign);
+      const idleMs = idleTimeoutMs - (nowMs - lastSign);
       const pingedMs = lastSign > lastProgress ? pingTimeoutMs - (nowMs - lastProgress) : Number.POSITIVE_INFINITY;
       if (pingedMs <= 1)
         fail(createStalledFailure(`The reply stalled: only pings or empty parts for ${formatSeconds(pingTimeoutMs)}.`));
       else if (idleMs <= 1)
-        fail(createStalledFailure(`The reply stalled: no data for ${formatSeconds(timeouts.idleTimeoutMs)}.`));
+        fail(createStalledFailure(`The reply stalled: no data for ${formatSeconds(idleTimeoutMs)}.`));
       else watchIdle(Math.min(idleMs, pingedMs));
     }, delayMs);
   }
@@ -112,14 +117,21 @@ export function startModelAttempt(timeouts: StreamTimeouts, signal: AbortSignal)
       clearTimeout(headerTimer);
       lastProgress = performance.now();
       lastSign = lastProgress;
-      watchIdle(Math.min(timeouts.idleTimeoutMs, pingTimeoutMs));
+      watchIdle(Math.min(idleTimeoutMs, pingTimeoutMs));
     },
     markProgress() {
       lastProgress = performance.now();
       lastSign = lastProgress;
     },
     markAlive() {
-      lastSign = performance.now();
+      if (!isEnding) lastSign = performance.now();
+    },
+    markEnding() {
+      if (isEnding) return;
+      isEnding = true;
+      idleTimeoutMs = Math.min(idleTimeoutMs, END_TIMEOUT_MS);
+      clearTimeout(idleTimer);
+      watchIdle(idleTimeoutMs);
     },
     getFailure: () => failure,
     markComplete() {

@@ -1,7 +1,12 @@
 import type { JsonObject } from '../../contracts/json.ts';
 import type { ModelEvent, ModelFailure, ModelOutcome, StreamOptions } from '../../contracts/model.ts';
 import { readRequestId } from './error-response.ts';
-import { CONNECTION_LOST_FAILURE, classifyErrorEvent, OVERSIZED_REPLY_FAILURE } from './failures.ts';
+import {
+  CONNECTION_LOST_FAILURE,
+  classifyErrorEvent,
+  MALFORMED_REPLY_FAILURE,
+  OVERSIZED_REPLY_FAILURE,
+} from './failures.ts';
 import { type ServerSentEvent, streamResponse } from './http-stream.ts';
 import type { ModelAttempt } from './model-attempt.ts';
 import {
@@ -15,9 +20,14 @@ import {
 /** Translates a provider's stream events into Messages API events. */
 export type StreamEventTranslator = {
   read(event: ServerSentEvent): readonly JsonObject[];
+  /** Returns true once the server announced the end of the reply. Parts may follow, but not for long. */
+  isEnding?(): boolean;
   /** Called at the end of the body; returns the closing events if the reply is complete. */
   end(): readonly JsonObject[];
 };
+
+/** Translation of an event that cannot be read, although it may have been a part of the reply. */
+export const MALFORMED_EVENT = { type: 'malformed' } as const;
 
 type ReplyContext = {
   readonly reader: StreamEventTranslator;
@@ -50,23 +60,25 @@ export async function* readReply(response: Response, context: ReplyContext): Asy
       if (receivedChars > MAX_REPLY_CHARS) return fail(OVERSIZED_REPLY_FAILURE);
       for (const event of isFinished ? reader.end() : reader.read(next.value)) {
         if (event.type === 'error') return fail(classifyErrorEvent(JSON.stringify(event)));
-        if (options.partial && event.type !== 'ping') yield { type: 'raw', event };
         const step = reduceMessagesReply(reply, event, newId);
+        if (step.progress === 'malformed') return fail(MALFORMED_REPLY_FAILURE);
         reply = step.reply;
+        if (options.partial && event.type !== 'ping') yield { type: 'raw', event };
         if (step.progress === 'content') attempt.markProgress();
         else if (step.progress === 'frame' || event.type === 'ping') attempt.markAlive();
         for (const change of step.events) yield change;
         if (!reply.isStopped) continue;
         attempt.markComplete();
-        return buildOutcome(reply) ?? fail(CONNECTION_LOST_FAILURE);
+        return buildOutcome(reply) ?? fail(MALFORMED_REPLY_FAILURE);
       }
+      if (reply.stopReason !== undefined || reader.isEnding?.()) attempt.markEnding();
       if (!isFinished && !isDoneMarker(next.value)) continue;
       const final = completeMessagesReply(reply, isFinished ? 'none' : 'done');
       reply = final.reply;
       yield* final.events;
       if (reply.isStopped) {
         attempt.markComplete();
-        return buildOutcome(reply) ?? fail(CONNECTION_LOST_FAILURE);
+        return buildOutcome(reply) ?? fail(MALFORMED_REPLY_FAILURE);
       }
       if (attemptFailure) return fail(attemptFailure);
       if (next.done)

@@ -93,12 +93,18 @@ export function appendToReplyBlock(block: OpenReplyBlock, index: number, delta: 
     block.signature.push(narrowToString(delta.signature) ?? '');
     return [];
   }
-  if (delta.type === 'input_json_delta' && (block.kind === 'tool_use' || block.kind === 'server')) {
+  // Whatever the type of the delta: a call without a part of its input would do something else.
+  if (isInputDelta(delta) && (block.kind === 'tool_use' || block.kind === 'server')) {
     const json = narrowToString(delta.partial_json) ?? '';
     block.json.push(json);
     return block.kind === 'tool_use' && json !== '' ? [{ type: 'input_delta', index, json }] : [];
   }
   return [];
+}
+
+/** Returns whether a delta brings a part of the input of a call. */
+export function isInputDelta(delta: JsonObject): boolean {
+  return delta.type === 'input_json_delta' || typeof delta.partial_json === 'string';
 }
 
 export function finishReplyBlock(block: OpenReplyBlock): AssistantBlock {

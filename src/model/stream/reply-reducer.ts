@@ -1,8 +1,14 @@
 import type { JsonObject, JsonValue } from '../../contracts/json.ts';
 import type { AssistantBlock, AssistantMessage, StopReason, Usage } from '../../contracts/message.ts';
 import type { ModelEvent } from '../../contracts/model.ts';
-import { narrowToNumber, narrowToObject, narrowToString } from './json-values.ts';
-import { appendToReplyBlock, finishReplyBlock, type OpenReplyBlock, openReplyBlock } from './reply-block.ts';
+import { hasOtherType, narrowToNumber, narrowToObject, narrowToString } from './json-values.ts';
+import {
+  appendToReplyBlock,
+  finishReplyBlock,
+  isInputDelta,
+  type OpenReplyBlock,
+  openReplyBlock,
+} from './reply-block.ts';
 
 /** State of one reply while it streams. */
 export type MessagesReplyState = {
@@ -33,8 +39,11 @@ type Step = {
   readonly progress: ReplyProgress;
 };
 
-/** `frame` is all that carries no content, such as an empty block: a broken server may send it for ever. */
-type ReplyProgress = 'content' | 'frame' | 'none';
+/**
+ * `frame` is all that carries no content, such as an empty block: a broken server may send it for ever. `malformed`
+ * means that content cannot be read, so that the reply is lost.
+ */
+type ReplyProgress = 'content' | 'frame' | 'none' | 'malformed';
 
 export function createMessagesReplyState(model: string): MessagesReplyState {
   const usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
@@ -73,6 +82,8 @@ export function reduceMessagesReply(reply: MessagesReplyState, event: JsonObject
     }
     case 'message_stop':
       return stopReply(reply);
+    case 'malformed':
+      return reject(reply);
     default:
       return { reply, events: [], progress: 'none' };
   }
@@ -101,6 +112,10 @@ function advance(
   return { reply, events, progress };
 }
 
+function reject(reply: MessagesReplyState): Step {
+  return { reply, events: [], progress: 'malformed' };
+}
+
 function startReply(reply: MessagesReplyState, messageId: string): Step {
   const { model, usage } = reply;
   if (reply.messageId !== undefined) return { reply, events: [], progress: 'none' };
@@ -109,7 +124,7 @@ function startReply(reply: MessagesReplyState, messageId: string): Step {
 
 function startBlock(previousReply: MessagesReplyState, event: JsonObject, newId: () => string): Step {
   const raw = narrowToObject(event.content_block);
-  if (!raw) return { reply: previousReply, events: [], progress: 'none' };
+  if (raw === undefined || typeof raw.type !== 'string') return reject(previousReply);
   const index = readIndex(event) ?? previousReply.nextPosition;
   const openPosition = findOpenBlock(previousReply, index);
   // A repeated start of the same block is ignored; a start of another block means that the previous end was omitted.
@@ -138,9 +153,9 @@ function isEmptyBlock(block: OpenReplyBlock): boolean {
 /** Number of positions that a server may leave out: they become empty blocks of the reply that is shown. */
 const MAX_GAP = 100;
 
-function isFreePosition({ finishedBlocks, nextPosition }: MessagesReplyState, index: number): boolean {
+function isFreePosition({ openBlocks, finishedBlocks, nextPosition }: MessagesReplyState, index: number): boolean {
   if (!Number.isInteger(index) || index < 0 || index > nextPosition + MAX_GAP) return false;
-  return index >= nextPosition || !finishedBlocks.some(({ position }) => position === index);
+  return index >= nextPosition || !(openBlocks.has(index) || finishedBlocks.some(({ position }) => position === index));
 }
 
 /** Reads the index of a block; some gateways send it as a text, or none. */
@@ -166,10 +181,12 @@ function isRepeatedStart(block: OpenReplyBlock, raw: JsonObject): boolean {
 }
 
 function addDelta(reply: MessagesReplyState, event: JsonObject, newId: () => string): Step {
-  const found = findOpenBlock(reply, readIndex(event));
   const delta = narrowToObject(event.delta);
+  if (isMalformedDelta(event.delta)) return reject(reply);
   if (!delta) return { reply, events: [], progress: 'none' };
-  if (found === undefined) {
+  const found = findOpenBlock(reply, readIndex(event));
+  if (isInputDelta(delta) && !isInputExpected(found)) return reject(reply);
+  if (found === undefined || (delta.type === 'text_delta' && found.block.kind in TEXTLESS)) {
     if (!narrowToString(delta.text)) return { reply, events: [], progress: 'none' };
     // Some gateways send no start of a text.
     const start = startBlock(reply, { index: event.index, content_block: { type: 'text', text: '' } }, newId);
@@ -178,6 +195,21 @@ function addDelta(reply: MessagesReplyState, event: JsonObject, newId: () => str
   }
   // An empty delta is no sign of life: a stalled server may send them for ever.
   return { reply, events: appendToReplyBlock(found.block, found.position, delta), progress: rateDelta(delta) };
+}
+
+/** Blocks without text. Those of unknown types may have text, but nothing is known about it. */
+const TEXTLESS = { thinking: true, redacted_thinking: true, tool_use: true };
+
+function isInputExpected(found: OpenPosition | undefined): boolean {
+  return found !== undefined && !['text', 'thinking', 'redacted_thinking'].includes(found.block.kind);
+}
+
+/** Returns true for a delta whose content cannot be read. Unknown types are no content. */
+function isMalformedDelta(value: JsonValue | undefined): boolean {
+  const delta = narrowToObject(value);
+  if (delta === undefined) return hasOtherType(value, 'object');
+  if (typeof delta.type !== 'string') return Object.keys(delta).length > 0;
+  return [delta.text, delta.thinking, delta.partial_json].some((content) => hasOtherType(content, 'string'));
 }
 
 function rateDelta(delta: JsonObject): ReplyProgress {

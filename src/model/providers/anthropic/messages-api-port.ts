@@ -5,9 +5,15 @@ import { fetch } from '../../../lib/network/fetch.ts';
 import { getModelInfo } from '../../built-in-models.ts';
 import { classifyThrown } from '../../stream/failures.ts';
 import { shortenErrorBodies } from '../../stream/http-stream.ts';
-import { narrowToNumber, narrowToObject, parseNetworkJson } from '../../stream/json-values.ts';
+import {
+  narrowToNumber,
+  narrowToObject,
+  narrowToString,
+  parseEventObjects,
+  parseNetworkJson,
+} from '../../stream/json-values.ts';
 import type { ModelAttempt, StreamTimeouts } from '../../stream/model-attempt.ts';
-import type { StreamEventTranslator } from '../../stream/read-reply.ts';
+import { MALFORMED_EVENT, type StreamEventTranslator } from '../../stream/read-reply.ts';
 import { createStreamingPort } from '../../stream/streaming-port.ts';
 import { buildMessagesRequest, type MessagesSettings, serializeMessagesRequest } from './messages-request.ts';
 
@@ -24,7 +30,7 @@ export function createMessagesApiPort(service: MessagesApiService, settings: Mes
         timeouts: DEFAULT_TIMEOUTS,
         prepare: () => service.loadClient(''),
         sendRequest: sender.sendAdapted,
-        createReader: () => EVENT_READER,
+        createReader: ({ tools }) => createEventReader(new Set(tools.map((tool) => tool.name))),
       },
       settings.timeouts,
     ),
@@ -106,15 +112,28 @@ function createSender(service: MessagesApiService, settings: MessagesSettings) {
   return { sendAdapted, countTokens };
 }
 
-/** Passes Messages API events through; the data of an `error` event may not be JSON. */
-const EVENT_READER: StreamEventTranslator = {
-  read({ name, data }) {
-    const event = narrowToObject(parseNetworkJson(data));
-    if (name === 'error') return [{ ...event, type: 'error' }];
-    return event ? [event] : [];
-  },
-  end: () => [],
-};
+/** Creates a reader that passes Messages API events through; the data of an `error` event may not be JSON. */
+function createEventReader(tools: ReadonlySet<string>): StreamEventTranslator {
+  return {
+    read({ name, data }) {
+      if (name === 'error') return [{ ...narrowToObject(parseNetworkJson(data)), type: 'error' }];
+      const events = parseEventObjects(data) ?? [MALFORMED_EVENT];
+      return events.map((event) => {
+        if (startsUnreadableCall(event, tools)) return MALFORMED_EVENT;
+        return typeof event.type === 'string' ? event : { ...event, type: name ?? null };
+      });
+    },
+    end: () => [],
+  };
+}
+
+/** Returns true if a block of an unknown type calls an offered tool. */
+function startsUnreadableCall({ content_block }: JsonObject, tools: ReadonlySet<string>): boolean {
+  const { type, name } = narrowToObject(content_block) ?? {};
+  return tools.has(narrowToString(name) ?? '') && !CALL_TYPES.includes(narrowToString(type) ?? '');
+}
+
+const CALL_TYPES: readonly string[] = ['tool_use', 'server_tool_use', 'mcp_tool_use'];
 
 /** A service with the Messages API: how to reach it and what it supports. */
 export type MessagesApiService = {

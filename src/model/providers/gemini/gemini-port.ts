@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../contracts/json.ts';
+import type { JsonObject, JsonValue } from '../../../contracts/json.ts';
 import type { ModelPort, ModelRequest } from '../../../contracts/model.ts';
 import { fetch } from '../../../lib/network/fetch.ts';
 import { parseGeminiGeneration } from '../../efforts.ts';
@@ -11,14 +11,16 @@ import {
 } from '../../stream/block-event-writer.ts';
 import { postStreamingRequest } from '../../stream/http-stream.ts';
 import {
+  hasOtherType,
   narrowToNumber,
   narrowToObject,
   narrowToObjects,
   narrowToString,
+  parseEventObjects,
   parseNetworkJson,
 } from '../../stream/json-values.ts';
 import type { StreamTimeouts } from '../../stream/model-attempt.ts';
-import type { StreamEventTranslator } from '../../stream/read-reply.ts';
+import { MALFORMED_EVENT, type StreamEventTranslator } from '../../stream/read-reply.ts';
 import { createRequestVariantSender, createStreamingPort } from '../../stream/streaming-port.ts';
 import { mapSentToolNames } from '../tool-identifiers.ts';
 import { adaptGeminiRequestVariant, buildGeminiRequest, DEFAULT_GEMINI_REQUEST_VARIANT } from './gemini-request.ts';
@@ -100,7 +102,8 @@ type ReaderState = {
   readonly tools: ReadonlyMap<string, string>;
   readonly newId: () => string;
   /** Events so far that determine how the reply continues or ends. */
-  readonly progress: Set<'begin' | 'call' | 'end'>;
+  readonly progress: Set<'begin' | 'call'>;
+  finishReason: string | undefined;
 };
 
 /** Creates a reader that translates `generateContent` chunks into Messages API events. */
@@ -109,21 +112,21 @@ function createGeminiTranslator(
   tools: ReadonlyMap<string, string>,
   searchBilling: SearchBilling = 'per query',
 ): StreamEventTranslator {
-  const state: ReaderState = { writer: createBlockEventWriter(), tools, newId, progress: new Set() };
+  const writer = createBlockEventWriter();
+  const state: ReaderState = { writer, tools, newId, progress: new Set(), finishReason: undefined };
   /** The latest token counts, which are totals; the last chunk may omit them. */
   let usageMetadata: JsonObject | undefined;
   let groundingMetadata: JsonObject | undefined;
   return {
-    read({ data }) {
-      const parsed = parseNetworkJson(data);
-      const chunk = narrowToObject(parsed) ?? narrowToObjects(parsed)[0];
-      if (chunk === undefined || state.progress.has('end')) return [];
-      usageMetadata = narrowToObject(chunk.usageMetadata) ?? usageMetadata;
-      groundingMetadata = narrowToObject(narrowToObjects(chunk.candidates)[0]?.groundingMetadata) ?? groundingMetadata;
-      const search = groundingMetadata === undefined ? undefined : readSearch(groundingMetadata, searchBilling);
-      return readChunk({ ...chunk, ...(usageMetadata && { usageMetadata }) }, state, search);
-    },
-    end: () => [],
+    read: ({ data }) =>
+      parseEventObjects(data)?.flatMap((chunk) => {
+        usageMetadata = narrowToObject(chunk.usageMetadata) ?? usageMetadata;
+        groundingMetadata =
+          narrowToObject(narrowToObjects(chunk.candidates)[0]?.groundingMetadata) ?? groundingMetadata;
+        return readChunk(chunk, state);
+      }) ?? [MALFORMED_EVENT],
+    isEnding: () => state.finishReason !== undefined,
+    end: () => writeEnd(state, usageMetadata, groundingMetadata && readSearch(groundingMetadata, searchBilling)),
   };
 }
 
@@ -142,10 +145,11 @@ function readSearch({ groundingChunks, webSearchQueries }: JsonObject, billing: 
   return { pages, count: billing === 'per query' ? queries : Math.min(1, queries) };
 }
 
-function readChunk(chunk: JsonObject, state: ReaderState, search: Search | undefined): Events {
-  const { writer, progress, newId } = state;
+function readChunk(chunk: JsonObject, state: ReaderState): Events {
+  const { progress, newId } = state;
   const error = narrowToObject(chunk.error);
   if (error !== undefined) return [{ type: 'error', error }];
+  if (isMalformedChunk(chunk, state)) return [MALFORMED_EVENT];
   const candidate = narrowToObjects(chunk.candidates)[0];
   const message = { id: narrowToString(chunk.responseId) ?? newId(), role: 'assistant', content: [] };
   const startEvents = progress.has('begin') ? [] : [{ type: 'message_start', message }];
@@ -154,18 +158,49 @@ function readChunk(chunk: JsonObject, state: ReaderState, search: Search | undef
   const reason = narrowToString(candidate?.finishReason) ?? readBlockReason(chunk);
   const partEvents = [...startEvents, ...parts];
   if (reason === undefined || reason === 'FINISH_REASON_UNSPECIFIED') return partEvents;
-  progress.add('end');
+  // Some servers send a call after the chunk with the reason, or the reason with every chunk.
+  state.finishReason = reason;
   const failure = FAILURE_TYPES[reason];
-  if (failure !== undefined) {
-    const message = narrowToString(candidate?.finishMessage) ?? `The model ended its reply with ${reason}`;
-    return [...partEvents, { type: 'error', error: { status: failure, message } }];
-  }
-  const stop_reason = STOP_REASONS[reason] ?? (progress.has('call') ? 'tool_use' : 'end_turn');
-  const counts = parseUsage(chunk);
+  if (failure === undefined) return partEvents;
+  const failureMessage = narrowToString(candidate?.finishMessage) ?? `The model ended its reply with ${reason}`;
+  return [...partEvents, { type: 'error', error: { status: failure, message: failureMessage } }];
+}
+
+/** Returns true if a chunk has content that is neither text nor a call. Unknown parts are no content. */
+function isMalformedChunk({ candidates }: JsonObject, { tools }: ReaderState): boolean {
+  if (hasOtherType(candidates, 'array')) return true;
+  const [candidate] = Array.isArray(candidates) ? candidates : [];
+  const content = narrowToObject(candidate)?.content;
+  const parts = narrowToObject(content)?.parts;
+  if (hasOtherType(candidate, 'object') || hasOtherType(content, 'object') || hasOtherType(parts, 'array')) return true;
+  return Array.isArray(parts) && parts.some((part) => isMalformedPart(part, tools));
+}
+
+function isMalformedPart(value: JsonValue, tools: ReadonlyMap<string, string>): boolean {
+  const part = narrowToObject(value);
+  if (part === undefined) return true;
+  const { text, functionCall, ...others } = part;
+  return (
+    Object.values(others).some((other) => tools.has(narrowToString(narrowToObject(other)?.name) ?? '')) ||
+    hasOtherType(text, 'string') ||
+    hasOtherType(functionCall, 'object') ||
+    (functionCall === null && narrowToString(text) === undefined)
+  );
+}
+
+/** Writes the end of a reply; nothing if the server sent no finish reason. */
+function writeEnd(
+  { writer, progress, finishReason }: ReaderState,
+  usageMetadata: JsonObject | undefined,
+  search: Search | undefined,
+): Events {
+  if (finishReason === undefined) return [];
+  const stop_reason = STOP_REASONS[finishReason] ?? (progress.has('call') ? 'tool_use' : 'end_turn');
+  const counts = parseUsage(usageMetadata);
   const usage = counts && search ? { ...counts, server_tool_use: { web_search_requests: search.count } } : counts;
   const pageEvents = search === undefined ? [] : writeWebSearchResultBlock('pages', search.pages, writer);
   const end = { type: 'message_delta', delta: { stop_reason }, ...(usage && { usage }) };
-  return [...partEvents, ...writer.endAll(), ...pageEvents, end, { type: 'message_stop' }];
+  return [...writer.endAll(), ...pageEvents, end, { type: 'message_stop' }];
 }
 
 /** Returns a finish reason for a blocked prompt, which has no candidates. */
@@ -230,8 +265,7 @@ const FAILURE_TYPES: Readonly<Record<string, string>> = {
 };
 
 /** Parses the token counts. Thinking counts as output; cached tokens are part of the prompt count only in this API. */
-function parseUsage(chunk: JsonObject): JsonObject | undefined {
-  const raw = narrowToObject(chunk.usageMetadata);
+function parseUsage(raw: JsonObject | undefined): JsonObject | undefined {
   const count = (name: string) => narrowToNumber(raw?.[name]) ?? 0;
   if (raw === undefined) return undefined;
   const cached = count('cachedContentTokenCount');

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../../contracts/json.ts';
 import { narrowToNumber, narrowToObject, narrowToString, parseNetworkJson } from '../../stream/json-values.ts';
+import { MALFORMED_EVENT } from '../../stream/read-reply.ts';
 
 /** State of a chat completions reply while it streams. */
 export type ChatStreamState = {
@@ -9,6 +10,8 @@ export type ChatStreamState = {
   readonly openBlock: OpenText | OpenCall | undefined;
   /** Tool calls that started while another one was still streaming. */
   readonly waitingCalls: readonly ChatCall[];
+  /** Text that arrived between the pieces of a call. */
+  readonly waitingTexts: readonly ChatStreamUpdate[];
   readonly hasCalls: boolean;
   readonly stopReason: string | undefined;
   readonly usage: JsonObject | undefined;
@@ -38,6 +41,7 @@ export const INITIAL_CHAT_STREAM_STATE: ChatStreamState = {
   nextIndex: 0,
   openBlock: undefined,
   waitingCalls: [],
+  waitingTexts: [],
   hasCalls: false,
   stopReason: undefined,
   usage: undefined,
@@ -76,7 +80,11 @@ export const finishChatReply: ChatStreamUpdate = (state) => {
   // Some servers send `stop` even after tool calls.
   const stopReason = state.hasCalls && state.stopReason === 'end_turn' ? 'tool_use' : state.stopReason;
   const endEvent = { type: 'message_delta', delta: { stop_reason: stopReason }, ...(usage && { usage }) };
-  const closed = closeChatBlocks(state);
+  const closed = applyChatStreamUpdates({ ...state, waitingTexts: [] }, [
+    closeChatBlocks,
+    ...state.waitingTexts,
+    closeChatBlocks,
+  ]);
   return { state: closed.state, events: [...closed.events, endEvent, { type: 'message_stop' }] };
 };
 
@@ -88,6 +96,8 @@ export function appendChatTextDelta(
 ): ChatStreamUpdate {
   return (state) => {
     if (!text) return keepState(state);
+    if (isCallUnfinished(state))
+      return keepState({ ...state, waitingTexts: [...state.waitingTexts, appendChatTextDelta(kind, text, field)] });
     const { state: opened, events } =
       state.openBlock?.kind === kind
         ? keepState(state)
@@ -150,12 +160,18 @@ const openNextCall: ChatStreamUpdate = (state) => {
 
 /** Opens waiting tool calls as soon as the input of the open one is complete. */
 const openReadyCalls: ChatStreamUpdate = (state) => {
-  const { openBlock, waitingCalls } = state;
-  const isUnfinished = openBlock?.kind === 'call' && !isCompleteObject(openBlock.json);
-  return waitingCalls.length === 0 || isUnfinished
+  return state.waitingCalls.length === 0 || isCallUnfinished(state)
     ? keepState(state)
     : applyChatStreamUpdates(state, [closeBlock, openNextCall, openReadyCalls]);
 };
+
+/** Closes the open block unless it is a call whose input is incomplete. */
+export const closeCompleteChatBlock: ChatStreamUpdate = (state) =>
+  isCallUnfinished(state) ? keepState(state) : closeBlock(state);
+
+function isCallUnfinished({ openBlock }: ChatStreamState): boolean {
+  return openBlock?.kind === 'call' && !isCompleteObject(openBlock.json);
+}
 
 function appendInput(openBlock: OpenCall, json: string): ChatStreamUpdate {
   return (state) => {
@@ -192,6 +208,8 @@ export function appendChatToolCall(
     const { openBlock, waitingCalls } = state;
     const calls = [...(openBlock?.kind === 'call' ? [openBlock] : []), ...waitingCalls];
     const knownCall = calls.findLast((candidate) => isPieceOf(piece, candidate, listIndex));
+    if (knownCall === undefined && piece.id === '' && piece.name === '' && piece.json !== '')
+      return { state, events: [MALFORMED_EVENT] };
     if (knownCall === undefined) {
       const newCall = { ...piece, slot: piece.slot ?? listIndex, id: piece.id || `call_${newId()}`, extra };
       return openReadyCalls({ ...state, waitingCalls: [...waitingCalls, newCall] });

@@ -1,24 +1,26 @@
 import type { JsonObject, JsonValue } from '../../../contracts/json.ts';
 import {
+  hasOtherType,
   narrowToNumber,
   narrowToObject,
   narrowToObjects,
   narrowToString,
-  parseNetworkJson,
+  parseEventObjects,
 } from '../../stream/json-values.ts';
-import type { StreamEventTranslator } from '../../stream/read-reply.ts';
+import { MALFORMED_EVENT, type StreamEventTranslator } from '../../stream/read-reply.ts';
 import {
   appendChatTextDelta,
   appendChatToolCall,
   applyChatStreamUpdates,
   type ChatStreamUpdate,
-  closeChatBlocks,
+  closeCompleteChatBlock,
   finishChatReply,
   INITIAL_CHAT_STREAM_STATE,
   startChatReply,
   type ToolCallNaming,
 } from './chat-stream-state.ts';
 import { createTextToolCallSplitter, type HeldBackReplyText } from './text-tool-calls.ts';
+import { createThinkTagSplitter, type ReplyPiece } from './think-tags.ts';
 
 /** Creates a reader that translates chat completion chunks into Messages API events; `tools` maps sent tool names. */
 export function createChatTranslator(
@@ -39,7 +41,8 @@ export function createChatTranslator(
   const flushText = (): readonly ChatStreamUpdate[] => [
     ...appendPieces(thinkSplitter.flush()),
     ...releaseHeldText(callSplitter.flush(), callNames),
-    closeChatBlocks,
+    // Some servers send a reason with every chunk.
+    closeCompleteChatBlock,
   ];
 
   function readChunk(chunk: JsonObject): readonly JsonObject[] {
@@ -47,6 +50,7 @@ export function createChatTranslator(
     const choice = choices.find(({ index }) => index === 0) ?? choices[0];
     const error = findError(chunk, choice);
     if (error !== undefined) return [{ type: 'error', error }];
+    if (isMalformedChunk(chunk)) return [MALFORMED_EVENT];
     state = { ...state, usage: parseUsage(chunk, choice) ?? state.usage };
     const startUpdate = startChatReply(narrowToString(chunk.id) || newId());
     // Some servers send a first chunk with empty `choices`; usage chunks look the same but must not start a reply.
@@ -80,10 +84,9 @@ export function createChatTranslator(
         if (state.isStarted) state = { ...state, stopReason: state.stopReason ?? 'end_turn' };
         return [...applyUpdates(...flushText()), ...applyUpdates(finishChatReply)];
       }
-      const parsed = parseNetworkJson(data);
-      const chunk = narrowToObject(parsed) ?? narrowToObjects(parsed)[0];
-      if (name === 'error') return [{ type: 'error', error: chunk?.error ?? chunk ?? data }];
-      return chunk ? readChunk(chunk) : [];
+      const chunks = parseEventObjects(data);
+      if (name === 'error') return [{ type: 'error', error: chunks?.[0]?.error ?? chunks?.[0] ?? data }];
+      return chunks?.flatMap(readChunk) ?? [MALFORMED_EVENT];
     },
     end: () => applyUpdates(finishChatReply),
   };
@@ -99,6 +102,41 @@ function releaseHeldText({ text, calls }: HeldBackReplyText, callNames: ToolCall
       appendChatToolCall({ index, id: `call_${callNames.newId()}`, name, arguments: json }, index, callNames),
     ),
   ];
+}
+
+/** Returns true if a chunk has content that is neither text nor a call. Parts of unknown types are no content. */
+function isMalformedChunk({ choices }: JsonObject): boolean {
+  if (hasOtherType(choices, 'array')) return true;
+  return Array.isArray(choices) && choices.some(isMalformedChoice);
+}
+
+function isMalformedChoice(value: JsonValue): boolean {
+  const choice = narrowToObject(value);
+  const content = choice?.delta ?? choice?.message;
+  const { tool_calls, function_call, ...delta } = narrowToObject(content) ?? {};
+  const calls = Array.isArray(tool_calls) ? tool_calls : [];
+  return (
+    choice === undefined ||
+    hasOtherType(content, 'object') ||
+    hasOtherType(tool_calls, 'array') ||
+    calls.some(isMalformedCall) ||
+    (function_call !== undefined && function_call !== null && isMalformedCall({ function: function_call })) ||
+    isMalformedContent(delta.content ?? choice.text)
+  );
+}
+
+function isMalformedCall(value: JsonValue): boolean {
+  const call = narrowToObject(value);
+  if (call === undefined || hasOtherType(call.function, 'object')) return true;
+  const input = (narrowToObject(call.function) ?? call).arguments;
+  return hasOtherType(input, 'string') && hasOtherType(input, 'object');
+}
+
+function isMalformedContent(content: JsonValue | undefined): boolean {
+  if (Array.isArray(content)) return content.some(isMalformedContent);
+  if (typeof content !== 'object') return hasOtherType(content, 'string');
+  const part = narrowToObject(content);
+  return part !== undefined && (hasOtherType(part.text, 'string') || hasOtherType(part.type, 'string'));
 }
 
 /** Returns the tool calls of a chunk, or the single call of the older `function_call` field. */
@@ -180,99 +218,4 @@ function parseUsage(chunk: JsonObject, choice: JsonObject | undefined): JsonObje
     cache_read_input_tokens: cached,
     output_tokens: narrowToNumber(raw.completion_tokens) ?? 0,
   };
-}
-
-/** A piece of a reply: text or thinking. */
-type ReplyPiece = { readonly kind: 'text' | 'thinking'; readonly text: string };
-
-/** Tags around thinking that servers leave in the text. */
-const THINK_TAGS = [
-  ['<think>', '</think>'],
-  ['<thinking>', '</thinking>'],
-  ['<thought>', '</thought>'],
-  ['<reasoning>', '</reasoning>'],
-  ['<seed:think>', '</seed:think>'],
-  ['[THINK]', '[/THINK]'],
-  ['◁think▷', '◁/think▷'],
-  // The start tag was part of the prompt, and the thinking is empty.
-  ['</think>', ''],
-] as const;
-
-/**
- * Creates a splitter that separates thinking from text in a reply that starts with a thinking tag; others pass
- * unchanged. @internal Exported for tests.
- */
-export function createThinkTagSplitter() {
-  let state: 'start' | 'opening' | 'thinking' | 'after' | 'text' = 'start';
-  let held = '';
-  let endTag = '';
-
-  function readStart(): readonly ReplyPiece[] {
-    const trimmed = held.trimStart();
-    const tag = THINK_TAGS.find(([open]) => trimmed.startsWith(open));
-    if (tag !== undefined) {
-      state = 'opening';
-      endTag = tag[1];
-      held = trimmed.slice(tag[0].length);
-      return readOpening();
-    }
-    if (THINK_TAGS.some(([open]) => open.startsWith(trimmed))) return [];
-    state = 'text';
-    return release('text', held.length);
-  }
-
-  function readOpening(): readonly ReplyPiece[] {
-    held = held.trimStart();
-    if (held === '') return [];
-    state = 'thinking';
-    return readThinking();
-  }
-
-  function readThinking(): readonly ReplyPiece[] {
-    const end = held.indexOf(endTag);
-    if (end === -1) return release('thinking', held.length - countTagPrefix(held, endTag));
-    const thought = release('thinking', end);
-    held = held.slice(endTag.length);
-    state = 'after';
-    return [...thought, ...readAfter()];
-  }
-
-  /** Skips the blank lines between thinking and answer. */
-  function readAfter(): readonly ReplyPiece[] {
-    held = held.trimStart();
-    if (held === '') return [];
-    state = 'text';
-    return release('text', held.length);
-  }
-
-  function release(kind: ReplyPiece['kind'], length: number): readonly ReplyPiece[] {
-    const text = held.slice(0, length);
-    held = held.slice(length);
-    return text === '' ? [] : [{ kind, text }];
-  }
-
-  const read = {
-    start: readStart,
-    opening: readOpening,
-    thinking: readThinking,
-    after: readAfter,
-    text: () => release('text', held.length),
-  } as const;
-  return {
-    /** Adds text; returns the pieces that are certain. */
-    push(text: string): readonly ReplyPiece[] {
-      held += text;
-      return read[state]();
-    },
-    /** Ends the reply; returns the text held back as a possible tag. */
-    flush: (): readonly ReplyPiece[] => release(state === 'thinking' ? 'thinking' : 'text', held.length),
-  };
-}
-
-/** Counts the characters at the end of the text that could be the start of the tag. */
-function countTagPrefix(text: string, tag: string): number {
-  for (let length = Math.min(tag.length - 1, text.length); length > 0; length -= 1) {
-    if (text.endsWith(tag.slice(0, length))) return length;
-  }
-  return 0;
 }

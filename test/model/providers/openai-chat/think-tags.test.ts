@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createThinkTagSplitter } from '../../../../src/model/providers/openai-chat/chat-translator.ts';
+import { createThinkTagSplitter } from '../../../../src/model/providers/openai-chat/think-tags.ts';
 
 function split(...pieces: string[]) {
   const splitter = createThinkTagSplitter();
