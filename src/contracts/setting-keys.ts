@@ -162,12 +162,7 @@ export const settingsSchema = z.strictObject({
     'Environment variables for shell commands, hooks and MCP servers.',
     isPower,
   ),
-  projectVariables: liveKey(
-    textList,
-    'none',
-    'Names of further variables that the `env` of a project may set: `["AWS_PROFILE"]`.',
-    isOwn,
-  ),
+  projectVariables: liveKey(textList, 'none', 'Further variables that the `env` of a project may set.', isOwn),
   mcpServers: liveKey(z.record(text, mcpServerSchema), 'none', 'MCP servers by name.', isPower),
   formatter: liveKey(
     nonEmptyText,
