@@ -23,15 +23,23 @@ function getEncoder(part: string): (value: string) => string {
   return quoteShellWord;
 }
 
+/** Text in quotes, a comment, a backslash with its character, or a variable outside of these. */
+const PIECE =
+  /\\.|\$'(?:[^'\\]|\\.)*'|'[^']*'|"(?:[^"\\$`]|\\.|\$(?!\())*"|(?<![^\s;&|(])#[^\n]*|\$(?:\{(?<braced>\w+)\}|(?<plain>\w+))|(?<unclear>['"]|<<(?!<))/gs;
+
 /**
  * Quotes `$NAME` and `${NAME}` where a command has no quotes around them and a shell would split the value. Commands
- * with here-documents stay as they are.
+ * with here-documents or with quotes inside of quotes stay as they are.
  */
 export function quoteShellVariables(command: string, variables: Readonly<Record<string, string | undefined>>): string {
-  const names = Object.keys(variables).filter((name) => /[\s*?[\]]/.test(variables[name] ?? ''));
-  if (names.length === 0 || command.includes('<<')) return command;
-  const reference = new RegExp(`\\\\.|\\$(?:\\{(?:${names.join('|')})\\}|(?:${names.join('|')})(?!\\w))`, 'gs');
-  return command.replaceAll(PART, (part) =>
-    /^['"]/.test(part) ? part : part.replaceAll(reference, (found) => (found.startsWith('$') ? `"${found}"` : found)),
-  );
+  const isSplit = (name: string) => /[\s*?[\]]/.test(variables[name] ?? '');
+  let isClear = true;
+  const quoted = command.replaceAll(PIECE, (...match) => {
+    const whole: string = match[0];
+    const { braced, plain, unclear }: Readonly<Record<string, string | undefined>> = match.at(-1);
+    isClear &&= unclear === undefined;
+    const name = braced ?? plain ?? '';
+    return Object.hasOwn(variables, name) && isSplit(name) ? `"${whole}"` : whole;
+  });
+  return isClear ? quoted : command;
 }

@@ -47,6 +47,8 @@ test.each([
   ['print \\$DIR $DIRS $OTHER', ['$DIR', 'not', 'it', 'c', 'd']],
   ['cd /; FILE=$DIR/x; print "$FILE"', ['/a b/x']],
   ['print "$(printf "%s" $DIR)"', ['/ab']],
+  ['print "$(printf %s "$DIR/x")" "`printf %s "$DIR/y"`"', ['/a b/x', '/a b/y']],
+  ["# don't\nprint $DIR/x '$DIR' # isn't", ['/a b/x', '$DIR']],
 ])('a reference to a folder is one word: %s', (command, words) => {
   const env = { DIR: '/a b', DIRS: 'not it', OTHER: 'c d' };
   expect(wordsOf(quoteShellVariables(command, { DIR: env.DIR, UNSET: undefined }), env)).toEqual(words);
