@@ -12,6 +12,8 @@ import { buildHistory, echoTool, scripted, userSays } from '../../support/loop/s
 import { someOf } from '../../support/runs.ts';
 import { PROTOCOLS, type Protocol } from './protocols.ts';
 
+/** Complete runs play thousands of replies. */
+const LONG = { timeout: 15 * 60_000 };
 const MAX_RETRIES = 2;
 const MAX_TURNS = 4;
 const NO_WAIT = { limits: () => ({ maxRetries: MAX_RETRIES }), clock: { now: Date.now, sleep: async () => undefined } };
@@ -142,7 +144,7 @@ describe.each(RECORDINGS)('$name: whatever is wrong with a reply of text and a c
   const frame = (event: ServerEvent) => String(protocol.dialect.frame(event));
   const variants = listStreamVariants(events, frame);
 
-  test('nothing of it is lost, and the call is run once or asked for again', async () => {
+  test('nothing of it is lost, and the call is run once or asked for again', LONG, async () => {
     await using theatre = await openTheatre(protocol);
     const intact = await theatre.play(events.map(frame).join(''), 'good');
     expect(intact).toMatchObject({ reason: 'completed', requests: 2, inputs: [INPUT], isAskedAgain: false });
@@ -155,7 +157,7 @@ describe.each(RECORDINGS)('$name: whatever is wrong with a reply of text and a c
     expect(faults).toEqual([]);
   });
 
-  test('the run ends when every reply is like it, and not as if it were done', async () => {
+  test('the run ends when every reply is like it, and not as if it were done', LONG, async () => {
     await using theatre = await openTheatre(protocol);
     const faults: string[] = [];
     for (const variant of someOf(
