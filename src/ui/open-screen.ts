@@ -38,7 +38,6 @@ import { applyDraftEditorAction } from './widgets/composer/draft-editor-actions.
 import { INITIAL_VIM_STATE } from './widgets/composer/vim.ts';
 import type { HistoryItem } from './widgets/history/history-item.ts';
 import { createResumedHistory } from './widgets/history/resumed-history.ts';
-import { KEY_GUARD_MS } from './widgets/permission-dialog/dialog-state.ts';
 import { pauseDialogKeysAfterResize } from './widgets/permission-dialog/reduce-dialog.ts';
 
 /** The two sides of a terminal. */
@@ -199,7 +198,7 @@ function receiveInput(
 /** Creates the first view: the banner, warnings, and the last turns of a resumed session. */
 function createOpeningView(
   conversation: Conversation,
-  { banner, typedAhead = '', keysIgnoredUntilMs = 0, vim, keyProblems = [] }: ScreenOptions,
+  { banner, typedAhead = '', vim, keyProblems = [] }: ScreenOptions,
 ): ViewState {
   const info = conversation.info();
   const initial = createViewState(getStatusLineFacts(conversation), info.todos);
@@ -209,8 +208,7 @@ function createOpeningView(
     conversation.agent.state().messages,
     initial.facts,
   );
-  const keys = { ...initial.keys, lastAnswer: { chord: '', atMs: keysIgnoredUntilMs - KEY_GUARD_MS } };
-  const view: ViewState = { ...initial, ...state, editor, keys, vim: vim === 'on' ? INITIAL_VIM_STATE : undefined };
+  const view: ViewState = { ...initial, ...state, editor, vim: vim === 'on' ? INITIAL_VIM_STATE : undefined };
   const warnings = [...info.warnings, ...keyProblems].map(
     (text): HistoryItem => ({ kind: 'notice', level: 'warn', text }),
   );

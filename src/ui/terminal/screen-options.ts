@@ -35,8 +35,6 @@ export type ScreenOptions = {
   readonly prompt: string | undefined;
   /** Text typed before the screen was shown; it starts the draft. */
   readonly typedAhead?: string;
-  /** Keys before this time belong to a question that was answered before the screen was shown. */
-  readonly keysIgnoredUntilMs?: number;
   /** Overlay that is open at the start. */
   readonly opens?: 'nothing' | 'sessions';
   readonly now: () => number;

@@ -21,16 +21,6 @@ export type InteractiveStart = {
   readonly run: CliRunOptions;
   readonly prompt: string | undefined;
   readonly typed: string;
-  /** The keys since the last answer; absent if there was no question. */
-  readonly laterKeys?: LaterKeys;
-};
-
-/** Keys that are pressed between the last answer and the screen. */
-export type LaterKeys = {
-  /** Keys before this time belong to the last answer. */
-  readonly ignoredUntilMs: number;
-  /** Gives what was typed back to the terminal input, without the rest of a word that was an answer. */
-  readonly handOver: () => void;
 };
 
 /** The terminal for the questions, and a callback before it is used. */
@@ -45,17 +35,14 @@ export async function askFirstRunQuestions(
 ): Promise<InteractiveStart | 'left'> {
   let first = await loadFirstRunQuestions(run, io.environment);
   let typed = '';
-  let laterKeys: LaterKeys | undefined;
   while (first.state === 'asking') {
     const { question } = first;
     screen.beforeQuestions();
-    laterKeys?.handOver();
     const answer = await ask(question, screen);
     if ('exits' in answer) {
       await saveTrustAnswer(question, answer, io.environment);
       return 'left';
     }
-    if (screen.rendering !== 'lines') laterKeys = await collectLaterKeys();
     typed = answer.typed;
     const isOfferAnswered = question.offer !== undefined && answer.takeOver !== 'open';
     if (isOfferAnswered) await settleImport(question.offer.from, answer.takeOver, io);
@@ -66,36 +53,7 @@ export async function askFirstRunQuestions(
       io.environment,
     );
   }
-  const input = createStartInput(first.run, prompt, typed);
-  return laterKeys === undefined ? input : { ...input, laterKeys };
-}
-
-/** Time after an answer in which keys are the rest of a word that was typed for it, such as `yes`. */
-const WORD_MS = 500;
-
-/** Collects keys until there is a screen: the terminal would echo them, and hold them back to the end of a line. */
-async function collectLaterKeys(): Promise<LaterKeys> {
-  const { isStrayKeys } = await import('../../../ui/widgets/first-run/first-run-keys.ts');
-  const ignoredUntilMs = Date.now() + WORD_MS;
-  let received = '';
-  const onData = (chunk: string) => {
-    const isRest = Date.now() < ignoredUntilMs && /^[\p{L}\p{N}\r]+$/u.test(chunk);
-    if (!isRest) received += chunk;
-  };
-  const { stdin } = process;
-  stdin.setRawMode(true);
-  stdin.setEncoding('utf8');
-  stdin.on('data', onData);
-  stdin.resume();
-  return {
-    ignoredUntilMs,
-    handOver() {
-      stdin.off('data', onData);
-      stdin.pause();
-      if (!isStrayKeys(received)) stdin.unshift(received);
-      received = '';
-    },
-  };
+  return createStartInput(first.run, prompt, typed);
 }
 
 async function ask(

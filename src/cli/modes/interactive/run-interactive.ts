@@ -67,16 +67,6 @@ async function converse(
   if (!isLinear) void import('../../../ui/open-screen.ts');
   const start = await starting;
   if (start === 'left') return 0;
-  const earlyKeys: StartupPrompt = {
-    handOver() {
-      openingPrompt?.handOver();
-      start.laterKeys?.handOver();
-    },
-    close() {
-      openingPrompt?.close();
-      start.laterKeys?.handOver();
-    },
-  };
   await readTypedKeys();
   const { createConversation } = await import('../../../app/compose.ts');
   await readTypedKeys();
@@ -94,7 +84,7 @@ async function converse(
     const { conversation } = composed;
     shutdown.attach(conversation);
     conversation.agent.subscribe(createGarbageCollectionListener());
-    const screen = await openFrontend(conversation, terminal, io.environment, initialScreen, invocation, earlyKeys);
+    const screen = await openFrontend(conversation, terminal, io.environment, initialScreen, invocation, openingPrompt);
     const restore = () => screen.close();
     process.once('exit', restore);
     const end = await Promise.race([screen.ended, shutdown.started]);
@@ -172,17 +162,17 @@ async function openFrontend(
   environment: Environment,
   initialScreen: InitialScreenContent,
   invocation: Pick<CliInvocation, 'rendering'>,
-  earlyKeys: StartupPrompt,
+  openingPrompt: StartupPrompt | undefined,
 ): Promise<ScreenHandle> {
   const settings = await conversation.readFrontendSettings?.();
   const options = resolveScreenOptions(environment, initialScreen, settings);
   const linearReason = findLinearReason(environment, invocation, settings);
   if (linearReason === undefined) {
     const { openScreen } = await import('../../../ui/open-screen.ts');
-    earlyKeys.handOver();
+    openingPrompt?.handOver();
     return openScreen(conversation, terminal, options);
   }
-  earlyKeys.close();
+  openingPrompt?.close();
   const lineEditing = environment.term.name === 'dumb' ? 'none' : 'own';
   if (lineEditing === 'none') process.stdin.setRawMode(false);
   const { openLinearScreen } = await import('../../../ui/linear/open-linear-screen.ts');

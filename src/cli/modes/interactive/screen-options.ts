@@ -18,12 +18,12 @@ const UTF_8 = /utf-?8/i;
 /** Locales whose fonts may draw ambiguous characters two columns wide. */
 const EAST_ASIAN = /^(?:zh|ja|ko)/;
 
-export type InitialScreenContent = Pick<InteractiveStart, 'prompt' | 'typed' | 'laterKeys'> & { readonly opens?: 'sessions' };
+export type InitialScreenContent = Pick<InteractiveStart, 'prompt' | 'typed'> & { readonly opens?: 'sessions' };
 
 /** Resolves the screen options from the environment, the settings and the initial content. */
 export function resolveScreenOptions(
   environment: Environment,
-  { prompt, typed: typedAhead, laterKeys, opens }: InitialScreenContent,
+  { prompt, typed: typedAhead, opens }: InitialScreenContent,
   settings: FrontendSettings = {},
 ): ScreenOptions {
   const { term, editor, isCi } = environment;
@@ -55,7 +55,6 @@ export function resolveScreenOptions(
     keyProblems: problems,
     prompt,
     typedAhead,
-    ...(laterKeys === undefined ? {} : { keysIgnoredUntilMs: laterKeys.ignoredUntilMs }),
     opens: opens ?? 'nothing',
     editor,
     now: Date.now,

@@ -53,27 +53,6 @@ export function addTypedAhead(state: FirstRunScreenState, input: InputEvent): Fi
   return { ...state, typed: state.typed + text };
 }
 
-/** Letters and digits that answer a question of the start. */
-const ANSWERS = 'ynpvdkolu123456789';
-/** A longer text of such letters is a word. */
-const MAX_STRAY_KEYS = 3;
-/** Words that people type as answers. */
-export const ANSWER_WORDS: readonly string[] = ['yes', 'no', 'ok'];
-
-/**
- * Reports whether typed text is no beginning of a message: a single letter, one that was held, or a few that answer
- * questions. In a draft, they would take the keys of the next question.
- */
-export function isStrayKeys(text: string): boolean {
-  const letters = [...text.replaceAll(/\s/g, '').toLowerCase()];
-  if (letters.some((letter) => /\p{Cc}/u.test(letter))) return false;
-  return (
-    new Set(letters).size <= 1 ||
-    ANSWER_WORDS.includes(letters.join('')) ||
-    (letters.length <= MAX_STRAY_KEYS && letters.every((letter) => ANSWERS.includes(letter)))
-  );
-}
-
 function handleChoice(state: FirstRunScreenState, { chord }: KeyInput): FirstRunInputResult {
   const { options } = formatFirstRun(state);
   const step = getOpenFirstRunStep(state);

@@ -9,15 +9,13 @@ import type { InputEvent } from '../../input/input-event.ts';
 import { createKeyboardReader, type TerminalInput } from '../../input/keyboard-reader.ts';
 import { classifyBackground } from '../../terminal/await-background-color.ts';
 import type { TerminalOutput } from '../../terminal/screen-frame-writer.ts';
-import { KEY_REPEAT_MS } from '../permission-dialog/dialog-state.ts';
 import type { FirstRunRendererOptions } from './FirstRun.tsx';
-import { ANSWER_WORDS, addTypedAhead, handleFirstRunInput, isStrayKeys, offerModels, startsFirstDraft } from './first-run-keys.ts';
+import { addTypedAhead, handleFirstRunInput, offerModels, startsFirstDraft } from './first-run-keys.ts';
 import {
   createFirstRunScreenState,
   type FirstRunScreenState,
   type FirstRunSize,
   getFirstRunAnswers,
-  getOpenFirstRunStep,
   UNLIMITED_SCREEN_SIZE,
 } from './first-run-state.ts';
 import { markVisibleRowsSeen } from './layout-first-run.ts';
@@ -54,8 +52,6 @@ export function showFirstRun(question: FirstRunQuestions, parts: FirstRunDeps) {
   let background: 'dark' | 'light' | undefined;
   let isOpen = true;
   let isShown = false;
-  /** The length of the typed text that is known to be text. */
-  let keptLength = 0;
 
   function draw(next: FirstRunScreenState): void {
     const { page } = next;
@@ -80,18 +76,14 @@ export function showFirstRun(question: FirstRunQuestions, parts: FirstRunDeps) {
     // Several keys in one read were typed ahead; a single one is an answer.
     const isTypedAhead =
       !isShown || (isChoosing && typing.isOn()) || (state.page.kind === 'choices' && events.length > 1);
-    if (!isTypedAhead) state = dropStrayKeys(state);
     for (const event of events) {
       const isExit = event.type === 'key' && event.chord === 'ctrl+c';
-      if (event.type === 'key' && !isExit && isChoosing && tail.isPart(event.chord)) continue;
       if ((isTypedAhead || (isChoosing && startsFirstDraft(state, event))) && !isExit) {
         if (isChoosing && event.type === 'key') typing.restart();
         draw({ ...addTypedAhead(state, event), ...(typing.isOn() ? { note: TYPED_NOTE } : {}) });
-        if (event.type === 'paste') keptLength = state.typed.length;
         continue;
       }
       const result = handleFirstRunInput(state, event);
-      if (result.kind === 'state' && event.type === 'key' && isAnswered(state, result.state)) tail.restart(event.chord);
       if (result.kind === 'leave') {
         resolve({ exits: true, trust: state.trust ?? 'no' });
         return;
@@ -110,19 +102,10 @@ export function showFirstRun(question: FirstRunQuestions, parts: FirstRunDeps) {
     }
   }
 
-  /** Drops what was typed last if it is no text. */
-  function dropStrayKeys(before: FirstRunScreenState): FirstRunScreenState {
-    const isStray = isStrayKeys(before.typed.slice(keptLength));
-    const after = isStray ? { ...before, typed: before.typed.slice(0, keptLength) } : before;
-    keptLength = after.typed.length;
-    return after;
-  }
-
   // While letters count as typed text, a note says where they go.
   const typing = createTypingTimer(parts.now, () =>
-    draw({ ...dropStrayKeys(state), note: state.note === TYPED_NOTE ? '' : state.note }),
+    draw({ ...state, note: state.note === TYPED_NOTE ? '' : state.note }),
   );
-  const tail = createAnswerTail(parts.now);
   // The rows have changed, so nothing counts as seen any more.
   const onResize = () => draw(markVisibleRowsSeen({ ...state, size: getSize(), top: 0, seen: 0 }));
   const keyboard = createKeyboardReader(parts.in, handleEvents);
@@ -166,31 +149,6 @@ function createTypingTimer(now: () => number, onEnd: () => void) {
       timer = setTimeout(onEnd, TYPING_MS);
     },
     stop: () => clearTimeout(timer),
-  };
-}
-
-/** Reports whether a key has answered a question. */
-function isAnswered(before: FirstRunScreenState, after: FirstRunScreenState): boolean {
-  return getOpenFirstRunStep(before) !== getOpenFirstRunStep(after);
-}
-
-/** Creates the memory of the last answer: its key again is a repeat, and letters at once may complete its word. */
-function createAnswerTail(now: () => number) {
-  let word = '';
-  let atMs = Number.NEGATIVE_INFINITY;
-  return {
-    restart(chord: string) {
-      word = chord;
-      atMs = now();
-    },
-    isPart(chord: string): boolean {
-      const isRepeat = word === chord;
-      const isLetter = ANSWER_WORDS.some((one) => one.startsWith(word + chord));
-      if (now() - atMs >= KEY_REPEAT_MS || !(isRepeat || isLetter)) return false;
-      atMs = now();
-      if (!isRepeat) word += chord;
-      return true;
-    },
   };
 }
 

@@ -102,28 +102,3 @@ test('somebody who leaves at a later question has answered the one about trust',
   expect(await played([leave], question)).toEqual({ exits: true, trust: 'no' });
   expect(await played([[1000, 'y'], leave], question)).toEqual({ exits: true, trust: 'folder' });
 });
-
-test.each([
-  ['a letter that answers another question', [[1000, 'd'], [1000, 'y']]],
-  ['a letter that answers nothing', [[1000, 'x'], [1000, 'q'], [1000, 'y']]],
-  ['a few answers in a hurry', [...[...'dyd'].map((key) => [100, key] as const), [1000, 'y']]],
-  ['an answer as a word in one read', [
-    [1000, 'yes'],
-    [1000, 'y'],
-  ]],
-  ['answers in one read', [[1000, 'yd'], [1000, 'y']]],
-  ['a held letter', [...[...'ddddd'].map((key) => [50, key] as const), [1000, 'y']]],
-] as const)('%s is no text for the draft', async (_, keys) => {
-  expect(await played(keys)).toEqual({ trust: 'folder', typed: '' });
-});
-
-test('the keys behind an answer answer no further question', async () => {
-  const question: FirstRunQuestions = { ...QUESTION, bypass: 'unconfirmed' };
-  const held = [...'yyyyyyyyyy'].map((key) => [100, key] as const);
-  expect(await played([[1000, 'y'], ...held], question)).toBe('open');
-  expect(await played([[1000, 'y'], [120, 'e'], [120, 's'], [1000, '\u0003']], question)).toEqual({
-    exits: true,
-    trust: 'folder',
-  });
-  expect(await played([[1000, 'n'], [100, 'o'], [100, 'n']], question)).toEqual({ trust: 'no', typed: '' });
-});
