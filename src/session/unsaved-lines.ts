@@ -65,7 +65,10 @@ export function openUnsavedLines(sessionPath: string, parents: readonly string[]
 }
 
 /** Reads the lines that a run could not write to the session file. */
-export function readUnsavedLines(sessionPath: string, parents: readonly string[] = listDefaultParents()): readonly string[] {
+export function readUnsavedLines(
+  sessionPath: string,
+  parents: readonly string[] = listDefaultParents(),
+): readonly string[] {
   const lines = findUnsavedFiles(sessionPath, listUnsavedFolders(parents)).flatMap((path) => {
     try {
       return readFileSync(path, 'utf8').split('\n').filter(Boolean);

@@ -55,14 +55,16 @@ function unquoteGitPath(text: string): string {
 
 /** Returns the files of a diff; their paths start at the root of the repository, which is the folder or above it. */
 function listDiffedFiles(output: string, cwd: string): readonly string[] {
-  return [...stripVTControlCharacters(output).matchAll(/^\+\+\+ (?:"(.+)"|(.+?))\t?$/gm)].flatMap(([, quoted, plain = '']) => {
-    const name = quoted === undefined ? plain : unquoteGitPath(quoted);
-    // With `diff.mnemonicPrefix` the prefix names what is compared, with `diff.noprefix` there is none.
-    const file = name.replace(/^[bciw]\//, '');
-    for (let folder = cwd; ; folder = path.dirname(folder)) {
-      const candidate = path.join(folder, file);
-      if (existsSync(candidate)) return [candidate];
-      if (folder === path.dirname(folder)) return [];
-    }
-  });
+  return [...stripVTControlCharacters(output).matchAll(/^\+\+\+ (?:"(.+)"|(.+?))\t?$/gm)].flatMap(
+    ([, quoted, plain = '']) => {
+      const name = quoted === undefined ? plain : unquoteGitPath(quoted);
+      // With `diff.mnemonicPrefix` the prefix names what is compared, with `diff.noprefix` there is none.
+      const file = name.replace(/^[bciw]\//, '');
+      for (let folder = cwd; ; folder = path.dirname(folder)) {
+        const candidate = path.join(folder, file);
+        if (existsSync(candidate)) return [candidate];
+        if (folder === path.dirname(folder)) return [];
+      }
+    },
+  );
 }
