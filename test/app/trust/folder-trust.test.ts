@@ -60,12 +60,12 @@ test('content that changed after its approval does not apply until it is approve
 
 longTest('key order and white space are no change, a different command is', async () => {
   await using project = await createTempProject({
-    [SETTINGS]: '{"env":{"A":"1","B":"2"},"statusLine":{"command":"x"}}',
+    [SETTINGS]: '{"env":{"APP_A":"1","APP_B":"2"},"statusLine":{"command":"x"}}',
   });
   await trustFolder(project.dir, 'folder', surroundings(project));
-  await project.write(SETTINGS, '{ "statusLine": { "command": "x" }, "env": { "B": "2", "A": "1" } }');
+  await project.write(SETTINGS, '{ "statusLine": { "command": "x" }, "env": { "APP_B": "2", "APP_A": "1" } }');
   expect((await counts(project)).problems).toEqual([]);
-  await project.write(SETTINGS, '{ "statusLine": { "command": "y" }, "env": { "B": "2", "A": "1" } }');
+  await project.write(SETTINGS, '{ "statusLine": { "command": "y" }, "env": { "APP_B": "2", "APP_A": "1" } }');
   expect((await counts(project)).problems.join()).toContain('ignored: env, statusLine');
 });
 
