@@ -1,4 +1,5 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createConversation } from '../../../src/app/compose.ts';
@@ -364,7 +365,9 @@ longTest('an unwritable session store is reported once, and work continues', asy
   expect(told).toEqual([expect.stringMatching(/could not be saved.*keeps trying/)]);
   expect((await conversation.runCommand('status')).kind).toBe('show');
   expect(await project.read('new.txt')).toBe('x');
-  // At the end of the session it can be saved.
+  await Promise.all(opened.splice(0).map((one) => one.close('test')));
+  // What could not be saved waits there for a later start.
+  await rm(join(tmpdir(), `ouro-unsaved-${process.getuid?.() ?? 'user'}`), { recursive: true });
   await rm(file);
 });
 
