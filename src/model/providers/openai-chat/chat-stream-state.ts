@@ -140,7 +140,7 @@ const closeBlock: ChatStreamUpdate = (state) => {
 };
 
 /** Closes the open block and emits all waiting tool calls as they are. */
-export const closeChatBlocks: ChatStreamUpdate = (state) =>
+const closeChatBlocks: ChatStreamUpdate = (state) =>
   state.waitingCalls.length === 0
     ? closeBlock(state)
     : applyChatStreamUpdates(state, [closeBlock, openNextCall, closeChatBlocks]);

@@ -16,7 +16,7 @@ const THINK_TAGS = [
 
 /**
  * Creates a splitter that separates thinking from text in a reply that starts with a thinking tag; others pass
- * unchanged. @internal Exported for tests.
+ * unchanged.
  */
 export function createThinkTagSplitter() {
   let state: 'start' | 'opening' | 'thinking' | 'after' | 'text' = 'start';
