@@ -84,7 +84,7 @@ export function createShutdown(processControl: ProcessEvents) {
   }
 }
 
-/** Nobody gets the output of a process whose stdout or parent is gone (`shutdown`). */
+/** The output of a process whose stdout or parent is gone is lost (`shutdown`). */
 function getShutdownExitCode(reason: AbortReason): number {
   return reason === 'shutdown' ? 1 : getSignalExitCode(reason);
 }

@@ -55,7 +55,7 @@ const OVERRIDES: readonly (readonly [string, string])[] = [
   ['log.diffMerges', 'separate'],
 ];
 
-/** What a person may have set that would change output which is parsed, or shown to the model. */
+/** Overrides of user settings that change output which is parsed, or shown to the model. */
 const OUTPUT_OVERRIDES = [
   ...['ui', 'status', 'branch', 'diff'].map((use) => [`color.${use}`, 'false'] as const),
   ['i18n.logOutputEncoding', 'UTF-8'],

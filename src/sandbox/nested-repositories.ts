@@ -56,7 +56,7 @@ function disarmRepository(gitPath: string, { roots, draftFolder }: DisarmDeps): 
   const gitDir = resolveGitDir(gitPath);
   if (gitDir === undefined || !roots.some((root) => gitDir !== join(root, '.git') && isPathInside(gitDir, root)))
     return;
-  // What is hidden now can be shown later.
+  // A hidden repository can become visible later.
   addOwnerPermissions(gitDir, 0o700);
   // Git takes its configuration from the folder that this file names.
   forceRemove(join(gitDir, 'commondir'));

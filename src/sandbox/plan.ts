@@ -15,7 +15,7 @@ export type NetworkLaunch = {
 /** The kind of a path. Links are never mounted, since a sandboxed command could have created them. */
 export type PathKind = 'directory' | 'file' | 'link' | 'missing';
 
-/** Whether the user can create entries in a folder: `locked` if not, unless he changes its mode, which he may. */
+/** The access to a folder: `locked` if the user can create no entries in it before changing its mode. */
 export type FolderAccess = 'open' | 'locked' | 'closed';
 
 /** Everything that determines the sandbox of one command. */

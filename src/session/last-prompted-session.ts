@@ -16,7 +16,7 @@ const WRITE_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC |
 
 /**
  * Records which session of a directory was prompted last: the times of session files fail after a clock change.
- * What the disk does not take is stored on another one.
+ * A record that the disk does not accept is stored on another one.
  */
 export async function recordLastPrompted(dir: string, sessionId: string, parents?: readonly string[]): Promise<void> {
   const file = getLastPromptedSessionFile(dir);

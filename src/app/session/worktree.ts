@@ -88,7 +88,7 @@ type Git = (at: string, ...args: readonly string[]) => Promise<string>;
 
 /** Describes work that removing the worktree would lose: changes, ignored files, and commits on any head. */
 async function findRemainingWork(path: string, base: string, git: Git): Promise<string | undefined> {
-  // Who hides untracked files from `git status` does not want to lose them.
+  // Untracked files count as changes even where the git configuration hides them from `git status`.
   const status = await git(path, 'status', '--porcelain', '--untracked-files=normal', '--ignored');
   const lines = status.split('\n').filter((line) => line !== '');
   if (lines.some((line) => !line.startsWith('!!'))) return 'The work';

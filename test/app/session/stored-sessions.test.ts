@@ -366,7 +366,7 @@ longTest('an unwritable session store is reported once, and work continues', asy
   expect((await conversation.runCommand('status')).kind).toBe('show');
   expect(await project.read('new.txt')).toBe('x');
   await Promise.all(opened.splice(0).map((one) => one.close('test')));
-  // What could not be saved waits there for a later start.
+  // Unsaved lines wait there for a later start.
   await rm(join(tmpdir(), `ouro-unsaved-${process.getuid?.() ?? 'user'}`), { recursive: true });
   await rm(file);
 });

@@ -28,7 +28,7 @@ export async function runPrint(invocation: CliInvocation, io: ProcessIo, shutdow
   if (run.session.kind === 'resume' && run.session.wanted === '') {
     throw new UsageError('--resume needs the id or title of a session: print mode cannot show the session list.');
   }
-  // Nobody would get the answer.
+  // The answer would be lost.
   if (!io.stdout.checkOpen()) return 1;
   // The module loads while stdin is read.
   const composing = import('../../../app/compose.ts');
