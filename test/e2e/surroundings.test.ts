@@ -6,7 +6,7 @@ import { startApiServer } from '../support/api/server.ts';
 import { LAUNCHER, runOuro, startProgram } from '../support/run-ouro.ts';
 import { createTempProject } from '../support/temp-project.ts';
 
-/** What people have in their environment, and nobody who asks ouro for something means. */
+/** Variables that people have in their environment for other programs. */
 const ODDITIES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'a locale that is not installed': { LANG: 'tr_TR.UTF-8', LC_ALL: 'xx_YY.UTF-8', LANGUAGE: 'tr' },
   'a category of a locale that is not installed': { LANG: 'de_XX.UTF-8', LC_CTYPE: 'UTF-8' },
@@ -42,7 +42,7 @@ const COMMANDS = [
   'node -p "1 + 1"',
 ];
 
-/** What a conversation prints and sends, without what differs from one run to the next. */
+/** The output and the requests of a conversation, without values that differ between runs. */
 async function converse(env: Readonly<Record<string, string | undefined>>) {
   await using project = await createTempProject({ 'b.txt': 'beta\n' });
   await project.initGit();

@@ -25,7 +25,7 @@ import { toWebStream } from '../support/web-stream.ts';
 
 const run = promisify(execFile);
 
-/** Where the lines of refused session files are, one folder a user. */
+/** The folder with the lines of refused session files, one for each user. */
 const UNSAVED = join(tmpdir(), `ouro-unsaved-${process.getuid?.() ?? 'user'}`);
 
 let project: TempProject;
@@ -343,7 +343,7 @@ test('empty files and locks that a killed process left are deleted', async () =>
   expect((await readdir(dir)).filter((name) => /empty|gone/.test(name))).toEqual([]);
 });
 
-/** Where the kernel lets a user have mounts of their own, a disk can be made that is really full. */
+/** A disk that is really full, on kernels that let a user have mounts of their own. */
 const ownMounts = isWholeRun && (await mayMount());
 
 function mayMount(): Promise<boolean> {

@@ -17,7 +17,7 @@ const PLACES: WatchedPlaces = {
   folders: ['/', '/tmp', '/var/tmp', '/dev/shm', tmpdir()],
   trees: [homedir(), join(import.meta.dirname, '../..')],
 };
-/** What may change in the trees: libraries, builds, the caches of both, and git's memory of unchanged files. */
+/** Paths that may change in the trees: libraries, builds, their caches, and git's index. */
 const NOT_WATCHED = new Set(['node_modules', 'dist', '.npm', 'index']);
 
 /**

@@ -25,7 +25,7 @@ const CALL = /Echo|zulu|tango|tool_use|input_json_delta|function_call|"finish_re
 /** The event after which nothing counts. Gemini has none. */
 const END = /\{"type":"message_stop"|data: \[DONE\]|\{"type":"response\.completed"/;
 
-/** What one reply led to. */
+/** The effects of one reply. */
 type Run = {
   readonly reason: string;
   readonly requests: number;

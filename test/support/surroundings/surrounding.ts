@@ -40,7 +40,7 @@ export const ANSWER: Outcome = { kind: 'answer' };
 /** One sentence that says what is wrong. */
 export const sentence = (says: RegExp): Outcome => ({ kind: 'sentence', says });
 
-/** What a machine must have or allow. */
+/** The requirements of a row. */
 export type Need = 'namespaces' | 'root' | 'user' | { readonly program: string };
 
 /** Tells whether this machine has it. */

@@ -62,7 +62,7 @@ export const TERMINALS: readonly Surrounding[] = [
   },
 ];
 
-/** What the standard streams may be. */
+/** The kinds of standard streams. */
 export const STREAMS: readonly Surrounding[] = [
   { name: 'a screen with stderr closed', start: 'exec "$@" 2>&-' },
   { name: 'a screen with stderr in /dev/null', start: 'exec "$@" 2>/dev/null' },
