@@ -58,6 +58,7 @@ export const WORKING_DIRECTORIES: readonly Surrounding[] = [
       'i=0; while [ $i -lt 20 ]; do d=$(printf "%0250d" 0); mkdir $d && cd -P $d || exit; i=$((i+1)); done; exec "$@"',
     outcome: sentence(/working directory has a path that is too long\. Change to another folder/),
     npmStart: 'npm',
+    executable: 'bun',
   },
   ...(
     [

@@ -23,6 +23,8 @@ export type Surrounding = {
   readonly outcome?: Outcome;
   /** The outcome of `npm start`; `npm` where npm or Node ends before ouro is started. */
   readonly npmStart?: Outcome | 'npm';
+  /** `bun` where the runtime of the executable ends before ouro is started. */
+  readonly executable?: 'bun';
 };
 
 /** The end of a start: a screen that can be left, an answer without a terminal, or one sentence. */
@@ -40,8 +42,8 @@ export const ANSWER: Outcome = { kind: 'answer' };
 /** One sentence that says what is wrong. */
 export const sentence = (says: RegExp): Outcome => ({ kind: 'sentence', says });
 
-/** The requirements of a row. */
-export type Need = 'namespaces' | 'root' | 'user' | { readonly program: string };
+/** The requirements of a row; `strangers` where root may start ouro as a user who owns nothing. */
+export type Need = 'namespaces' | 'root' | 'user' | 'strangers' | { readonly program: string };
 
 /** Tells whether this machine has it. */
 export function isGiven(need: Need): boolean {
@@ -52,6 +54,8 @@ export function isGiven(need: Need): boolean {
       return process.getuid?.() === 0;
     case 'user':
       return process.getuid?.() !== 0;
+    case 'strangers':
+      return canStrangersStart();
     default:
       return spawnSync('/bin/sh', ['-c', 'command -v "$0"', need.program]).status === 0;
   }
@@ -69,11 +73,20 @@ export const STARTERS = {
 
 export type Starter = keyof typeof STARTERS;
 
+/** The command of `setpriv` that becomes a user whom the system does not know. */
+export const AS_A_STRANGER = ['setpriv', '--reuid=54321', '--regid=54321', '--clear-groups'] as const;
+
+/** Tells whether another user may enter the checkout. */
+function canStrangersStart(): boolean {
+  const [setpriv, ...options] = AS_A_STRANGER;
+  return spawnSync(setpriv, [...options, 'test', '-x', LAUNCHER]).status === 0;
+}
+
 /** Starts ouro in the surrounding and returns what contradicts the expected outcome; empty if nothing does. */
 export async function tryStart(project: TempProject, surrounding: Surrounding, starter: Starter, apiUrl: string) {
-  const { files = {}, start = 'exec "$@"', npmStart, outcome: usual = SCREEN } = surrounding;
+  const { files = {}, start = 'exec "$@"', npmStart, executable, outcome: usual = SCREEN } = surrounding;
   const outcome = starter === 'npm start' && npmStart !== undefined ? npmStart : usual;
-  if (outcome === 'npm') return [];
+  if (outcome === 'npm' || (starter === 'the executable' && executable === 'bun')) return [];
   for (const [path, text] of Object.entries(files)) await project.write(path, text);
   mkdirSync(join(project.home, '..', 'tmp'), { recursive: true });
   const room = dirname(project.home);

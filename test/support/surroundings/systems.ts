@@ -1,5 +1,5 @@
 import { LAUNCHER } from '../run-ouro.ts';
-import { ANSWER, type Surrounding, sentence } from './surrounding.ts';
+import { ANSWER, AS_A_STRANGER, type Surrounding, sentence } from './surrounding.ts';
 
 const inNamespace = (before: string) => `exec unshare -rm sh -c '${before}; exec "$@"' sh "$@"`;
 
@@ -14,6 +14,9 @@ const shell = (name: string, line = `exec ${name} -c '"$0" "$@"' "$@"`): Surroun
   start: line,
   needs: { program: name },
 });
+
+/** Opens the room of the project, and the folders of the tests around it. */
+const OPEN = 'chmod -R 0777 "$ROOM"; chmod a+x "$ROOM/.." "$ROOM/../.."';
 
 /** Limits, shells, users and clocks. */
 export const SYSTEMS: readonly Surrounding[] = [
@@ -76,14 +79,14 @@ export const SYSTEMS: readonly Surrounding[] = [
   { name: 'no new privileges', start: 'exec setpriv --no-new-privs "$@"', needs: { program: 'setpriv' } },
   {
     name: 'a user whom the system does not know',
-    start: 'chmod -R 0777 "$ROOM"; exec setpriv --reuid=54321 --regid=54321 --clear-groups "$@"',
-    needs: 'root',
+    start: `${OPEN}; exec ${AS_A_STRANGER.join(' ')} "$@"`,
+    needs: 'strangers',
   },
   {
     name: 'a user whom the system does not know, without a home',
-    start: 'chmod -R 0777 "$ROOM"; unset HOME; exec setpriv --reuid=54321 --regid=54321 --clear-groups "$@"',
+    start: `${OPEN}; unset HOME; exec ${AS_A_STRANGER.join(' ')} "$@"`,
     env: { OURO_HOME: undefined },
-    needs: 'root',
+    needs: 'strangers',
     outcome: sentence(/The user of this process has no home folder\. Set HOME/),
     npmStart: 'npm',
   },
@@ -95,6 +98,7 @@ export const SYSTEMS: readonly Surrounding[] = [
     start: inNamespace('mount -t tmpfs t /proc'),
     needs: 'namespaces',
     outcome: sentence(/\/proc is not mounted, and the runtime needs it/),
+    executable: 'bun',
   },
   { name: 'a system without /dev/shm', start: inNamespace('mount -t tmpfs -o ro t /dev/shm'), needs: 'namespaces' },
   { name: 'a system without /sys', start: inNamespace('mount -t tmpfs t /sys'), needs: 'namespaces' },
