@@ -92,6 +92,19 @@ longTest('the demo runs in print mode: what needs an answer is denied, and it sa
   expect(text).toContain('subtotal * (1 - percent / 100)');
 });
 
+longTest('a key that a question ignores is no draft, so the first question of the demo is shown whole', async () => {
+  await project.initGit();
+  await project.write('CLAUDE.md', 'Be brief.\n');
+  await using terminal = open();
+  await terminal.waitForText(/Yes, trust this folder[\s\S]*esc exit/);
+  terminal.press('d');
+  await terminal.waitForText(/kept for your first message/);
+  await terminal.waitForScreen((rows) => !rows.join('\n').includes('kept for your first message'));
+  await pressSuggested(terminal, /Yes, trust this folder/);
+  await pressSuggested(terminal, /The demo: a scripted model/);
+  await terminal.waitForText(/Run this command\?[\s\S]*node --test[\s\S]*1 {2}y {2}Yes[\s\S]*↑↓ enter/);
+});
+
 test('a pasted key is private and used at once; text typed ahead becomes the draft', async () => {
   await using api = await startApiServer({ turns: [says('Hello.'), says('Again.')], apiKey: 'sk-ant-pasted' });
   const env = { ANTHROPIC_BASE_URL: api.url };

@@ -22,6 +22,8 @@ export type StreamEventTranslator = {
   read(event: ServerSentEvent): readonly JsonObject[];
   /** Returns true once the server announced the end of the reply. Parts may follow, but not for long. */
   isEnding?(): boolean;
+  /** Returns true while something of the reply has arrived that cannot be read without what should follow. */
+  isWaitingForRest?(): boolean;
   /** Called at the end of the body; returns the closing events if the reply is complete. */
   end(): readonly JsonObject[];
 };
@@ -81,11 +83,10 @@ export async function* readReply(response: Response, context: ReplyContext): Asy
         return buildOutcome(reply) ?? fail(MALFORMED_REPLY_FAILURE);
       }
       if (attemptFailure) return fail(attemptFailure);
-      if (next.done)
-        return fail(
-          next.value ??
-            (hasCompleteBlocks(reply) ? { ...CONNECTION_LOST_FAILURE, looksWhole: true } : CONNECTION_LOST_FAILURE),
-        );
+      if (next.done) {
+        const looksWhole = hasCompleteBlocks(reply) && reader.isWaitingForRest?.() !== true;
+        return fail(next.value ?? { ...CONNECTION_LOST_FAILURE, ...(looksWhole && { looksWhole }) });
+      }
     }
   } finally {
     // An abandoned reply must also stop reading the body.

@@ -52,6 +52,7 @@ export function createResponsesTranslator(tools: ReadonlyMap<string, string>): S
         return itemEvents;
       });
     },
+    isWaitingForRest: () => state.unreadable.size > 0,
     end: () => [],
   };
 }

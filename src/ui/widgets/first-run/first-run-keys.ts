@@ -53,6 +53,18 @@ export function addTypedAhead(state: FirstRunScreenState, input: InputEvent): Fi
   return { ...state, typed: state.typed + text };
 }
 
+/** Letters and digits that answer a question of the start. */
+const ANSWERS = /^[ynpvdkolu1-9]{1,3}$/;
+
+/**
+ * Reports whether keys are no beginning of a message: a letter, one that was held, or a few that answer questions. In a
+ * draft, they would take the keys of the next question.
+ */
+export function areStrayKeys(text: string): boolean {
+  const letters = text.replaceAll(/\s/g, '').toLowerCase();
+  return letters === '' || /^([a-z\d])\1*$/.test(letters) || ANSWERS.test(letters) || letters === 'yes';
+}
+
 function handleChoice(state: FirstRunScreenState, { chord }: KeyInput): FirstRunInputResult {
   const { options } = formatFirstRun(state);
   const step = getOpenFirstRunStep(state);

@@ -10,7 +10,7 @@ import { createKeyboardReader, type TerminalInput } from '../../input/keyboard-r
 import { classifyBackground } from '../../terminal/await-background-color.ts';
 import type { TerminalOutput } from '../../terminal/screen-frame-writer.ts';
 import type { FirstRunRendererOptions } from './FirstRun.tsx';
-import { addTypedAhead, handleFirstRunInput, offerModels, startsFirstDraft } from './first-run-keys.ts';
+import { addTypedAhead, areStrayKeys, handleFirstRunInput, offerModels, startsFirstDraft } from './first-run-keys.ts';
 import {
   createFirstRunScreenState,
   type FirstRunScreenState,
@@ -52,12 +52,17 @@ export function showFirstRun(question: FirstRunQuestions, parts: FirstRunDeps) {
   let background: 'dark' | 'light' | undefined;
   let isOpen = true;
   let isShown = false;
+  /** What was typed so far: where the keys since the last pause begin, and whether those before are text. */
+  let pause = { at: 0, isText: false };
+
+  /** Tells typed text from keys that were meant for a question which ignored them. */
+  const isMessageBegun = (typed: string) => pause.isText || !areStrayKeys(typed.slice(pause.at));
 
   function draw(next: FirstRunScreenState): void {
     const { page } = next;
     state = { ...next, keyProvider: page.kind === 'key' ? parts.recognizeKey(page.text) : undefined };
     const answer = getFirstRunAnswers(state);
-    if (answer !== undefined) resolve(answer);
+    if (answer !== undefined) resolve({ ...answer, typed: isMessageBegun(answer.typed) ? answer.typed : '' });
     if (isOpen && isShown) renderer?.show(state);
   }
 
@@ -79,7 +84,10 @@ export function showFirstRun(question: FirstRunQuestions, parts: FirstRunDeps) {
     for (const event of events) {
       const isExit = event.type === 'key' && event.chord === 'ctrl+c';
       if ((isTypedAhead || (isChoosing && startsFirstDraft(state, event))) && !isExit) {
+        if (isChoosing && !typing.isOn())
+          pause = { at: state.typed.length, isText: isMessageBegun(state.typed) };
         if (isChoosing && event.type === 'key') typing.restart();
+        if (event.type === 'paste') pause = { ...pause, isText: true };
         draw({ ...addTypedAhead(state, event), ...(typing.isOn() ? { note: TYPED_NOTE } : {}) });
         continue;
       }

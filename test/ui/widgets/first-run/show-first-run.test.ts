@@ -102,3 +102,27 @@ test('somebody who leaves at a later question has answered the one about trust',
   expect(await played([leave], question)).toEqual({ exits: true, trust: 'no' });
   expect(await played([[1000, 'y'], leave], question)).toEqual({ exits: true, trust: 'folder' });
 });
+
+test.each([
+  ['a letter that answers another question', 'd'],
+  ['letters that answer nothing, one by one', 'x', 'q'],
+  ['a few answers in a hurry', ...'dyd'],
+  ['an answer as a word', 'yes'],
+  ['a held letter', 'dddddd'],
+])('%s is no text for the draft', async (_, ...keys) => {
+  expect(await played([...keys.map((key) => [1000, key] as const), [1000, 'y']])).toEqual({
+    trust: 'folder',
+    typed: '',
+  });
+});
+
+test.each([
+  ['a message', 'do it'],
+  ['a message with a pause', 'd', 'o', 'nt push'],
+  ['a message before a letter', 'explain this', 'd'],
+])('%s is the draft', async (_, ...parts) => {
+  expect(await played([...parts.map((part) => [1000, part] as const), [1000, 'y']])).toEqual({
+    trust: 'folder',
+    typed: parts.join(''),
+  });
+});
