@@ -1,5 +1,6 @@
 import type { AttemptHeartbeat, TaskClaim } from '../../contracts/fleet.ts';
 import type { FleetStore } from '../../contracts/fleet-store.ts';
+import { startTimeLimit } from '../../lib/time-limit.ts';
 import { MAX_CLAIM_DELAY_MS, StoreUnavailable } from '../store/database.ts';
 import type { BatchTaskDeps } from './batch-task-deps.ts';
 import type { ProviderThrottle } from './child-output.ts';
@@ -37,13 +38,10 @@ export async function runTaskAttempt(claim: TaskClaim, deps: TaskAttemptDeps): P
   const stop = new AbortController();
   const taskDeps = createTaskDeps(claim);
   let hasTimedOut = false;
-  const timeLimit = setTimeout(
-    () => {
-      hasTimedOut = !stop.signal.aborted;
-      stop.abort(TIMEOUT_REASON);
-    },
-    getTaskTimeLimitMs(taskDeps.policy, claim.spec),
-  );
+  const timeLimit = startTimeLimit(getTaskTimeLimitMs(taskDeps.policy, claim.spec), () => {
+    hasTimedOut = !stop.signal.aborted;
+    stop.abort(TIMEOUT_REASON);
+  });
   const onWorkerStop = () => stop.abort('its worker was stopped');
   signal.addEventListener('abort', onWorkerStop, { once: true });
   if (signal.aborted) onWorkerStop();
@@ -63,7 +61,7 @@ export async function runTaskAttempt(claim: TaskClaim, deps: TaskAttemptDeps): P
     return end;
   } finally {
     heartbeat.stop();
-    clearTimeout(timeLimit);
+    timeLimit.stop();
     signal.removeEventListener('abort', onWorkerStop);
   }
 }

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import { getErrorMessage } from '../errors.ts';
+import { startTimeLimit } from '../time-limit.ts';
 
 /** The result of a program. `code` is null if a signal killed it, or if it could not be started (see `problem`). */
 export type ProgramResult = {
@@ -47,10 +48,10 @@ export async function runProgram(
   // Loaded on demand: this module is part of the start.
   const readline = options.onLine === undefined ? undefined : await import('node:readline');
   const { cwd, env, input = '', timeoutMs, maxBytes = MAX_BYTES, signal, killSignal = 'SIGTERM', onLine } = options;
+  const tooLong = new AbortController();
   const start = () =>
     execa(file, args, {
       input,
-      timeout: timeoutMs,
       killSignal,
       forceKillAfterDelay: KILL_AFTER_MS,
       killDescendants: true,
@@ -58,7 +59,7 @@ export async function runProgram(
       reject: false,
       ...(cwd === undefined ? {} : { cwd }),
       ...(env === undefined ? {} : { env, extendEnv: false }),
-      ...(signal === undefined ? {} : { cancelSignal: signal }),
+      cancelSignal: signal === undefined ? tooLong.signal : AbortSignal.any([signal, tooLong.signal]),
     });
   let child: ReturnType<typeof start>;
   try {
@@ -68,6 +69,7 @@ export async function runProgram(
     const empty = Buffer.alloc(0);
     return { code: null, stdout: empty, stderr: empty, timedOut: false, problem: getErrorMessage(thrown) };
   }
+  const limit = startTimeLimit(timeoutMs, () => tooLong.abort());
   const stdout = collectOutput(child.stdout, maxBytes);
   const stderr = collectOutput(child.stderr, maxBytes);
   if (onLine !== undefined)
@@ -83,11 +85,12 @@ export async function runProgram(
       child.stderr.destroy();
     }, DRAIN_MS);
   });
-  const { exitCode: code = null, timedOut, ...end } = await child;
+  const { exitCode: code = null, ...end } = await child;
+  limit.stop();
   clearTimeout(drainTimer);
   const isStarted = child.pid !== undefined;
   const problem = isStarted ? undefined : 'shortMessage' in end ? end.shortMessage : 'it could not be started';
-  return { code, stdout: stdout(), stderr: stderr(), timedOut, problem };
+  return { code, stdout: stdout(), stderr: stderr(), timedOut: tooLong.signal.aborted, problem };
 }
 
 /** Returns the standard output as text. Throws if the program failed. */

@@ -23,6 +23,7 @@ import { getErrorMessage } from '../../lib/errors.ts';
 import { describeFolderByUri } from '../../lib/files/file-uri.ts';
 import { copyAsJson } from '../../lib/json.ts';
 import { sanitizeUntrustedLine } from '../../lib/text/sanitize.ts';
+import { startTimeLimit, type TimeLimit } from '../../lib/time-limit.ts';
 import { type AskUser, elicit } from '../elicit.ts';
 import { createSamplingHandler, type McpSamplingVerdictLookup, type RunSamplingRequest } from '../sampling.ts';
 
@@ -171,7 +172,6 @@ export type ActiveMcpCall = {
 
 /** A call that only reports progress is aborted after this multiple of the silence limit. */
 const MAX_SILENCE_MULTIPLE = 24;
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** Creates the list of one server's running calls; a question of the server belongs to the newest of them. */
 export function createActiveMcpCalls(limitMs: () => number) {
@@ -179,21 +179,20 @@ export function createActiveMcpCalls(limitMs: () => number) {
 
   function begin(ask: AskUser): ActiveMcpCall {
     const controller = new AbortController();
-    let silenceTimer: ReturnType<typeof setTimeout> | undefined;
+    let silenceLimit: TimeLimit | undefined;
     let pauses = 0;
-    let totalTimer: ReturnType<typeof setTimeout> | undefined;
+    let totalLimit: TimeLimit | undefined;
 
     /** Restarts the limit for calls that only report progress. */
     function restartTotalLimit(): void {
-      clearTimeout(totalTimer);
-      if (pauses > 0) return;
-      const totalMs = Math.min(limitMs() * MAX_SILENCE_MULTIPLE, MAX_TIMER_MS);
-      totalTimer = setTimeout(() => controller.abort('endless'), totalMs);
+      totalLimit?.stop();
+      if (pauses === 0)
+        totalLimit = startTimeLimit(limitMs() * MAX_SILENCE_MULTIPLE, () => controller.abort('endless'));
     }
 
     function recordActivity(): void {
-      clearTimeout(silenceTimer);
-      if (pauses === 0) silenceTimer = setTimeout(() => controller.abort('silent'), limitMs());
+      silenceLimit?.stop();
+      if (pauses === 0) silenceLimit = startTimeLimit(limitMs(), () => controller.abort('silent'));
     }
 
     const call: ActiveMcpCall = {
@@ -202,8 +201,8 @@ export function createActiveMcpCalls(limitMs: () => number) {
       recordActivity: recordActivity,
       async whilePaused(work) {
         pauses += 1;
-        clearTimeout(silenceTimer);
-        clearTimeout(totalTimer);
+        silenceLimit?.stop();
+        totalLimit?.stop();
         try {
           return await work();
         } finally {
@@ -214,8 +213,8 @@ export function createActiveMcpCalls(limitMs: () => number) {
       },
       end() {
         pauses += 1;
-        clearTimeout(silenceTimer);
-        clearTimeout(totalTimer);
+        silenceLimit?.stop();
+        totalLimit?.stop();
         active = active.filter((other) => other !== call);
       },
     };

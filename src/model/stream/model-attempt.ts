@@ -1,4 +1,5 @@
 import type { ModelFailure } from '../../contracts/model.ts';
+import { startTimeLimit, type TimeLimit } from '../../lib/time-limit.ts';
 import { ABORTED_FAILURE } from './failures.ts';
 
 /** Timeouts of one attempt to stream a reply. */
@@ -72,7 +73,7 @@ export function startModelAttempt(timeouts: StreamTimeouts, signal: AbortSignal)
   let lastProgress = performance.now();
   /** Time of the last ping or event. */
   let lastSign = lastProgress;
-  let idleTimer: NodeJS.Timeout | undefined;
+  let idleLimit: TimeLimit | undefined;
   let [isEnding, isComplete] = [false, false];
 
   function fail(reason: ModelFailure) {
@@ -83,23 +84,23 @@ export function startModelAttempt(timeouts: StreamTimeouts, signal: AbortSignal)
   signal.addEventListener('abort', handleAbort, { once: true });
   if (signal.aborted) handleAbort();
 
-  const headerTimer = setTimeout(
-    () => fail(createStalledFailure(`No response within ${formatSeconds(timeouts.headerTimeoutMs)}.`)),
-    timeouts.headerTimeoutMs,
+  const headerLimit = startTimeLimit(timeouts.headerTimeoutMs, () =>
+    fail(createStalledFailure(`No response within ${formatSeconds(timeouts.headerTimeoutMs)}.`)),
   );
   const { totalTimeoutMs } = timeouts;
-  const totalTimer =
+  const totalLimit =
     totalTimeoutMs === undefined
       ? undefined
-      : setTimeout(
-          () => fail(createStalledFailure(`The reply took longer than ${formatSeconds(totalTimeoutMs)}.`)),
-          totalTimeoutMs,
+      : startTimeLimit(totalTimeoutMs, () =>
+          fail(createStalledFailure(`The reply took longer than ${formatSeconds(totalTimeoutMs)}.`)),
         );
 
   // One timer that checks the time of the last event is far cheaper than restarting a timer per delta.
   function watchIdle(delayMs: number) {
-    idleTimer = setTimeout(() => {
+    const limit = startTimeLimit(delayMs, () => {
       const nowMs = performance.now();
+      lastSign = Math.min(nowMs, lastSign + limit.getStoppedMs());
+      lastProgress = Math.min(nowMs, lastProgress + limit.getStoppedMs());
       const idleMs = idleTimeoutMs - (nowMs - lastSign);
       const pingedMs = lastSign > lastProgress ? pingTimeoutMs - (nowMs - lastProgress) : Number.POSITIVE_INFINITY;
       if (pingedMs <= 1)
@@ -107,14 +108,15 @@ export function startModelAttempt(timeouts: StreamTimeouts, signal: AbortSignal)
       else if (idleMs <= 1)
         fail(createStalledFailure(`The reply stalled: no data for ${formatSeconds(idleTimeoutMs)}.`));
       else watchIdle(Math.min(idleMs, pingedMs));
-    }, delayMs);
+    });
+    idleLimit = limit;
   }
 
   return {
     signal: controller.signal,
     errorBodyTimeoutMs: timeouts.errorBodyTimeoutMs,
     markHeadersReceived() {
-      clearTimeout(headerTimer);
+      headerLimit.stop();
       lastProgress = performance.now();
       lastSign = lastProgress;
       watchIdle(Math.min(idleTimeoutMs, pingTimeoutMs));
@@ -130,7 +132,7 @@ export function startModelAttempt(timeouts: StreamTimeouts, signal: AbortSignal)
       if (isEnding) return;
       isEnding = true;
       idleTimeoutMs = Math.min(idleTimeoutMs, END_TIMEOUT_MS);
-      clearTimeout(idleTimer);
+      idleLimit?.stop();
       watchIdle(idleTimeoutMs);
     },
     getFailure: () => failure,
@@ -138,9 +140,9 @@ export function startModelAttempt(timeouts: StreamTimeouts, signal: AbortSignal)
       isComplete = true;
     },
     close() {
-      clearTimeout(headerTimer);
-      clearTimeout(totalTimer);
-      clearTimeout(idleTimer);
+      headerLimit.stop();
+      totalLimit?.stop();
+      idleLimit?.stop();
       signal.removeEventListener('abort', handleAbort);
       if (!isComplete) controller.abort();
     },

@@ -4,6 +4,7 @@ import type { BlockedEffect } from '../../contracts/permission.ts';
 import type { CallContext, ToolOutcome } from '../../contracts/tool.ts';
 import { createDeferred } from '../../lib/promises.ts';
 import { formatDuration } from '../../lib/text/format.ts';
+import { startTimeLimit } from '../../lib/time-limit.ts';
 import type { RunningShell, ShellExit } from './run-shell.ts';
 import { describeExit, type ShellRegistry } from './shell-registry.ts';
 
@@ -47,7 +48,7 @@ export async function waitForForegroundCommand(
   }, PROGRESS_EVERY_MS);
   const result = await waitForEnd(shell, { moved, limitMs, signal: context.signal });
   clearInterval(ticker);
-  const elapsedText = formatDuration(deps.now() - startedAt);
+  const elapsedText = formatDuration(deps.now() - startedAt - result.stoppedMs);
   const denials = deps.listSandboxDenials?.(context.callId, shell.output.tail(DENIAL_LINES)) ?? [];
   switch (result.kind) {
     case 'moved':
@@ -127,7 +128,9 @@ function createProgressReporter(
   };
 }
 
-type WaitResult =
+/** The end of the wait, and the time in which ouro itself was stopped. */
+type WaitResult = WaitEnd & { readonly stoppedMs: number };
+type WaitEnd =
   | { readonly kind: 'exit'; readonly exit: ShellExit }
   | { readonly kind: 'timeout' }
   | { readonly kind: 'abort'; readonly stopped: Promise<void> }
@@ -137,20 +140,20 @@ type WaitLimits = { readonly moved: Promise<string>; readonly limitMs: number; r
 
 /** Returns whichever comes first. */
 async function waitForEnd(shell: RunningShell, { moved, limitMs, signal }: WaitLimits): Promise<WaitResult> {
-  const early = createDeferred<WaitResult>();
-  const timer = setTimeout(() => early.resolve({ kind: 'timeout' }), limitMs);
+  const early = createDeferred<WaitEnd>();
+  const limit = startTimeLimit(limitMs, () => early.resolve({ kind: 'timeout' }));
   // Stops the shell inside the listener, not after the await: the screen may paint in between.
   const onAbort = () => early.resolve({ kind: 'abort', stopped: shell.stop() });
   if (signal.aborted) onAbort();
   else signal.addEventListener('abort', onAbort, { once: true });
   const result = await Promise.race([
-    shell.exited.then((exit): WaitResult => ({ kind: 'exit', exit })),
-    moved.then((id): WaitResult => ({ kind: 'moved', id })),
+    shell.exited.then((exit): WaitEnd => ({ kind: 'exit', exit })),
+    moved.then((id): WaitEnd => ({ kind: 'moved', id })),
     early.promise,
   ]);
-  clearTimeout(timer);
+  limit.stop();
   signal.removeEventListener('abort', onAbort);
-  return result;
+  return { ...result, stoppedMs: limit.getStoppedMs() };
 }
 
 async function finishShell(
