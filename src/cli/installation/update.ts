@@ -8,6 +8,7 @@ import type { Environment } from '../../contracts/environment.ts';
 import { getErrnoCode, getErrorPhrase } from '../../lib/errors.ts';
 import { openJsonStore } from '../../lib/files/json-store.ts';
 import { readTarGz } from '../../lib/files/tar.ts';
+import { exemptLoopback } from '../../lib/network/resolve-proxy.ts';
 import { runProgram } from '../../lib/processes/run-program.ts';
 import { createNetworkFetch } from '../../model/stream/network-fetch.ts';
 import type { Installation } from './detect-installation.ts';
@@ -206,7 +207,7 @@ export async function runNpm(args: readonly string[], environment: Environment):
   const kept = Object.entries(environment.variables).filter(([name]) => !/^npm_|^INIT_CWD$|^NODE_OPTIONS$/i.test(name));
   const { code, stdout, stderr, problem } = await runProgram(file ?? 'npm', [...first, '--ignore-scripts', ...args], {
     cwd: parse(environment.home).root,
-    env: Object.fromEntries(kept),
+    env: exemptLoopback(Object.fromEntries(kept)),
     timeoutMs: NPM_TIMEOUT_MS,
   });
   if (code === 0) return stdout.toString('utf8').trim();

@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
+import { exemptLoopback } from '../../lib/network/resolve-proxy.ts';
 import { runForOutput } from '../../lib/processes/run-program.ts';
 
 /** A package of an npm registry. */
@@ -25,7 +26,7 @@ export async function fetchNpmPackage(
   await mkdir(dirname(folder), { recursive: true, mode: 0o700 });
   const tempFolder = await mkdtemp(join(dirname(folder), '.fetch-'));
   const run = (program: string, ...args: readonly string[]) =>
-    runForOutput(program, args, { cwd: tempFolder, env: variables, timeoutMs: FETCH_TIMEOUT_MS });
+    runForOutput(program, args, { cwd: tempFolder, env: exemptLoopback(variables), timeoutMs: FETCH_TIMEOUT_MS });
   try {
     const registryFlag = registry === undefined ? [] : [`--registry=${registry}`];
     const output = await run(

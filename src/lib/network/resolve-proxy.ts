@@ -31,6 +31,13 @@ export function resolveProxy(address: string, variables: Variables): ProxySettin
   return { variable, url, label: url === undefined ? value : `${url.protocol}//${url.host}` };
 }
 
+/** Returns variables for a program that asks servers itself, such as npm: those of this machine without the proxy. */
+export function exemptLoopback(variables: Variables): Variables {
+  const excluded = [variables.no_proxy || variables.NO_PROXY || '', 'localhost', '127.0.0.1', '::1'];
+  const value = excluded.filter((rule) => rule !== '').join(',');
+  return { ...variables, no_proxy: value, NO_PROXY: value };
+}
+
 /** Returns whether a URL leads to this machine: a loopback address, the unspecified address, or `localhost`. */
 export function isLoopbackUrl(address: string): boolean {
   if (!URL.canParse(address)) return false;
