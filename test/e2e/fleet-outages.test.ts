@@ -9,6 +9,7 @@ import { longTest } from '../support/long-test.ts';
 import { runHere } from '../support/run-here.ts';
 import { LAUNCHER, startOuro, startProgram } from '../support/run-ouro.ts';
 import { isWholeRun, someOf } from '../support/runs.ts';
+import { isGiven } from '../support/surroundings/surrounding.ts';
 
 const MODEL = ['--model', 'claude-sonnet-5-5', '--yes'];
 const NO_RETRIES = { OURO_MAX_RETRIES: '0' };
@@ -237,10 +238,11 @@ test.runIf(isWholeRun && canMount)(
   },
 );
 
-const asRoot = test.skipIf(process.getuid?.() !== 0);
-
-asRoot('a user whom the system does not know, without HOME, is told what to set', async () => {
-  const options = { uid: 54_321, gid: 54_321, cwd: '/', env: { PATH: process.env.PATH } };
-  const failed = await promisify(execFile)(LAUNCHER, ['worker', 'doctor'], options).catch((thrown) => thrown);
-  expect(failed).toMatchObject({ code: 1, stderr: expect.stringContaining('has no home folder. Set HOME') });
-});
+test.runIf(isGiven('strangers'))(
+  'a user whom the system does not know, without HOME, is told what to set',
+  async () => {
+    const options = { uid: 54_321, gid: 54_321, cwd: '/', env: { PATH: process.env.PATH } };
+    const failed = await promisify(execFile)(LAUNCHER, ['worker', 'doctor'], options).catch((thrown) => thrown);
+    expect(failed).toMatchObject({ code: 1, stderr: expect.stringContaining('has no home folder. Set HOME') });
+  },
+);

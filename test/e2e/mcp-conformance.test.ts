@@ -1,9 +1,11 @@
 import { createRequire } from 'node:module';
+import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
 import { expect } from 'vitest';
+import { DIRECT } from '../support/environment.ts';
 import { longTest } from '../support/long-test.ts';
-import { createTempProject } from '../support/temp-project.ts';
+import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
 const SUITE = createRequire(import.meta.url).resolve('@modelcontextprotocol/conformance/dist/index.js');
 const CLIENT = fileURLToPath(new URL('../support/conformance-client.ts', import.meta.url));
@@ -38,12 +40,18 @@ const SCENARIOS = [
   'auth/cross-app-access-complete-flow',
 ];
 
-const run = (args: readonly string[], cwd: string) =>
-  execa(process.execPath, [SUITE, ...args], { cwd, all: true, reject: false, env: { NO_COLOR: '1' } });
+/** The suite kills its clients, so their temporary files are in the folder that is removed with the project. */
+const run = (args: readonly string[], { dir: cwd, home }: TempProject) =>
+  execa(process.execPath, [SUITE, ...args], {
+    cwd,
+    all: true,
+    reject: false,
+    env: { ...DIRECT, NO_COLOR: '1', TMPDIR: dirname(home) },
+  });
 
 longTest('every scenario of the client conformance suite is run', async () => {
   await using project = await createTempProject();
-  const { all } = await run(['list', '--client'], project.dir);
+  const { all } = await run(['list', '--client'], project);
   const names = [...all.matchAll(/^ {2}- (\S+)/gm)].map(([, name]) => name);
   const first = names.indexOf('initialize');
   expect(names.slice(first).toSorted()).toEqual(SCENARIOS.toSorted());
@@ -52,6 +60,6 @@ longTest('every scenario of the client conformance suite is run', async () => {
 longTest.each(SCENARIOS)('the client passes %s', async (scenario) => {
   await using project = await createTempProject();
   const command = `"${process.execPath}" "${CLIENT}"`;
-  const { exitCode, all } = await run(['client', '--command', command, '--scenario', scenario], project.dir);
+  const { exitCode, all } = await run(['client', '--command', command, '--scenario', scenario], project);
   expect(exitCode, all).toBe(0);
 });

@@ -10,6 +10,7 @@ import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { calls, says, toolUse } from '../support/api/reply.ts';
 import { startApiServer } from '../support/api/server.ts';
+import { NO_PROXY_AT_ALL } from '../support/environment.ts';
 import { longTest } from '../support/long-test.ts';
 import { runHere } from '../support/run-here.ts';
 import { runOuro } from '../support/run-ouro.ts';
@@ -77,19 +78,19 @@ describe('a server with a private certificate', () => {
       const proxyPort = await listening(proxy);
       const CA = { NODE_EXTRA_CA_CERTS: file };
       try {
-        const settings = { env: { ...CA, HTTPS_PROXY: `http://127.0.0.1:${proxyPort}` } };
-        const [trusted, unknown, proxied, bySettings] = await Promise.all([
+        const proxied = { ...CA, HTTPS_PROXY: `http://127.0.0.1:${proxyPort}` };
+        const [trusted, unknown, byEnvironment, bySettings] = await Promise.all([
           runOuro(project, ['-p', 'hi'], `https://localhost:${port}`, { env: CA }),
           runOuro(project, ['-p', 'hi'], `https://localhost:${port}`),
-          runOuro(project, ['-p', 'hi'], `https://${HOST}`, {
-            env: { ...CA, HTTPS_PROXY: `http://127.0.0.1:${proxyPort}` },
+          runOuro(project, ['-p', 'hi'], `https://${HOST}`, { env: { ...NO_PROXY_AT_ALL, ...proxied } }),
+          runOuro(project, ['-p', 'hi', '--settings', JSON.stringify({ env: proxied })], `https://${HOST}`, {
+            env: NO_PROXY_AT_ALL,
           }),
-          runOuro(project, ['-p', 'hi', '--settings', JSON.stringify(settings)], `https://${HOST}`),
         ]);
         expect(trusted).toMatchObject({ code: 0, stdout: 'safe and sound\n' });
         expect(unknown.code).toBe(1);
         expect(unknown.stdout + unknown.stderr).toMatch(/certificate of https:\/\/localhost.*NODE_EXTRA_CA_CERTS/s);
-        expect(proxied).toMatchObject({ code: 0, stdout: 'safe and sound\n' });
+        expect(byEnvironment).toMatchObject({ code: 0, stdout: 'safe and sound\n' });
         expect(bySettings).toMatchObject({ code: 0, stdout: 'safe and sound\n' });
         expect(asked).toEqual([`${HOST}:443`, `${HOST}:443`]);
         expect(api.all()).toHaveLength(3);
@@ -123,7 +124,7 @@ longTest('the base URL of a gateway keeps its path', async () => {
 
 longTest('an unknown host is reported by name', async () => {
   const { code, stdout, stderr } = await runHere(project, ['-p', 'hi'], 'http://nobody.invalid', {
-    env: { OURO_MAX_RETRIES: '1' },
+    env: { ...NO_PROXY_AT_ALL, OURO_MAX_RETRIES: '1' },
   });
   expect(code).toBe(1);
   expect(stdout + stderr).toMatch(/No connection to http:\/\/nobody\.invalid.*base URL/s);

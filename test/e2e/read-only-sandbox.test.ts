@@ -34,7 +34,7 @@ describe.skipIf(NO_SANDBOX !== undefined)(`read-only commands (${NO_SANDBOX ?? '
     await mkdir(folder);
     await writeFile(join(folder, 'rg'), '#!/bin/sh\necho found by "$0"\n', { mode: 0o755 });
     await using api = await startApiServer({ turns: [calls(toolUse('Bash', { command: 'rg x' })), says('done')] });
-    await runHere(project, ['-p', 'go'], api.url, { env: { PATH: `/usr/bin:/bin:${folder}` } });
+    await runHere(project, ['-p', 'go'], api.url, { env: { PATH: `${folder}:/usr/bin:/bin` } });
     expect(api.requests().at(-1)?.raw).toContain('found by');
   });
 });

@@ -124,5 +124,5 @@ longTest('a custom theme is used, reloaded when its file is saved, and its error
   await writeFile(join(folder, 'mine.json'), '{ "accent": "#040506" }');
   await terminal.waitForScreen(() => terminal.bytes().includes('38;2;4;5;6m'));
   await writeFile(join(folder, 'mine.json'), '{ "acent": "#040506" }');
-  await terminal.waitForText(/mine\.json is ignored:\s+unknown key\s+"acent"/);
+  await terminal.waitForText(/mine\.json\s+is\s+ignored:\s+unknown\s+key\s+"acent"/);
 });

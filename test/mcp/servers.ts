@@ -8,6 +8,7 @@ import {
   type McpServerLaunch,
 } from '../../src/mcp/configured-mcp-server.ts';
 import { createMcpHub } from '../../src/mcp/hub.ts';
+import { SHARED_CACHE } from '../support/environment.ts';
 
 /** The small server of our own, where a real one is not the subject. */
 export const STUB = {
@@ -17,7 +18,7 @@ export const STUB = {
 
 /** A real server on pipes, on the runtime we have: it starts in half the time node takes. */
 export function stdio(name: string, file: string, ...args: readonly string[]): ConfiguredMcpServer {
-  return configured(name, { kind: 'stdio', command: process.execPath, args: [file, ...args], env: {} });
+  return configured(name, { kind: 'stdio', command: process.execPath, args: [file, ...args], env: SHARED_CACHE });
 }
 
 export function stub(name: string): ConfiguredMcpServer {

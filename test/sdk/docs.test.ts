@@ -32,7 +32,10 @@ longTest('every snippet that says so runs and prints what it should, from the so
     wanted.map(async (code, at) => {
       const file = join(project, `${at}.mjs`);
       writeFileSync(file, fromSources(code));
-      const { stdout } = await promisify(execFile)(process.execPath, ['--no-env-file', file], { cwd: project });
+      const { stdout } = await promisify(execFile)(process.execPath, ['--no-env-file', file], {
+        cwd: project,
+        env: { ...process.env, TMPDIR: project },
+      });
       expect(stdout.endsWith(PRINTS[at] ?? '?'), `${code}\nprinted ${stdout}`).toBe(true);
     }),
   );

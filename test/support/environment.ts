@@ -25,6 +25,12 @@ export const DEAD_PROXY = Object.fromEntries(
   ),
 );
 
+/** A setting for programs of others, which would look for this machine behind the proxy. */
+export const DIRECT = { NO_PROXY: '127.0.0.1,localhost,::1', no_proxy: '127.0.0.1,localhost,::1' };
+
+/** Settings that take the proxy away. */
+export const NO_PROXY_AT_ALL = Object.fromEntries(Object.keys(DEAD_PROXY).map((name) => [name, undefined]));
+
 /** The surroundings of a machine that has nothing but a key and a base URL. */
 export function bareEnvironment(project: ProjectFolders, apiUrl?: string): Record<string, string> {
   const [name = '', value = ''] = project.marker.split('=');

@@ -7,6 +7,7 @@ import type { McpServerLaunch } from '../../../src/mcp/configured-mcp-server.ts'
 import { serveMcpOverHttp } from '../../../src/mcp/server/serve-mcp-over-http.ts';
 import { callTool } from '../../support/call-tool.ts';
 import { CONFORMANCE_FEATURES } from '../../support/conformance-features.ts';
+import { DIRECT } from '../../support/environment.ts';
 import { longTest } from '../../support/long-test.ts';
 import { createTempProject } from '../../support/temp-project.ts';
 import { configured, startHub } from '../servers.ts';
@@ -17,7 +18,12 @@ longTest('the tool server passes every server scenario of the official suite', a
   await using project = await createTempProject();
   const { url, close } = await serveMcpOverHttp(CONFORMANCE_FEATURES, { port: 0, token: undefined });
   const args = [SUITE, 'server', '--url', url, '--suite', 'all'];
-  const { exitCode, all } = await execa(process.execPath, args, { cwd: project.dir, all: true, reject: false });
+  const { exitCode, all } = await execa(process.execPath, args, {
+    cwd: project.dir,
+    env: DIRECT,
+    all: true,
+    reject: false,
+  });
   await close();
   const scenarios = [...all.matchAll(/^([✓✗]) \S+: \d+ passed, (\d+) failed$/gm)];
   expect([exitCode, scenarios.length], all).toEqual([0, 32]);
