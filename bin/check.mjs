@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 const LIBRARY_INFO = join('node_modules', '.cache', 'library.tsbuildinfo');
 
@@ -37,6 +38,8 @@ export const TEST_RUNTIME = {
   BUN_JSC_useConcurrentGC: '0',
   BUN_GC_TIMER_DISABLE: '1',
   MIMALLOC_PURGE_DELAY: '-1',
+  // Translated tests are no files of the person's home folder.
+  BUN_RUNTIME_TRANSPILER_CACHE_PATH: fileURLToPath(new URL('../node_modules/.cache/transpiled', import.meta.url)),
 };
 const TESTS = {
   name: 'tests',
