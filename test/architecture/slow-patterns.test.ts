@@ -2,18 +2,19 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { isWholeRun, someOf } from '../support/runs.ts';
+import { isNightRun, isWholeRun, partOf, someOf } from '../support/runs.ts';
 import { SHORT_TEXTS } from './short-texts.ts';
 import { findSlowText, listPatterns } from './slow-patterns.ts';
 
 const src = fileURLToPath(new URL('../../src/', import.meta.url));
 
-test('no long text takes a regular expression more than linear time', () => {
+/** Every pattern of the sources is tried with many texts. */
+const LONG = { timeout: 20 * 60_000 };
+
+test('no long text takes a regular expression more than linear time', LONG, () => {
   const paths = readdirSync(src, { recursive: true, encoding: 'utf8' }).map((path) => path.replaceAll('\\', '/'));
-  const sources = someOf(
-    paths.filter((path) => /\.tsx?$/.test(path)),
-    60,
-  );
+  const typescript = paths.filter((path) => /\.tsx?$/.test(path));
+  const sources = isWholeRun ? partOf(typescript, 4) : someOf(typescript, 60);
   const places = sources.flatMap((path) =>
     listPatterns(path, readFileSync(join(src, path), 'utf8')).map((pattern): readonly [string, RegExp] => [
       `${path}: ${pattern}`,
@@ -24,7 +25,7 @@ test('no long text takes a regular expression more than linear time', () => {
   const listed = SHORT_TEXTS.flatMap(({ path, patterns }) => patterns.map((pattern) => `${path}: ${pattern}`));
   // Make it linear, limit the text where it enters, or list the limit in short-texts.ts.
   expect(slow.filter((name) => !listed.includes(name))).toEqual([]);
-  if (isWholeRun) expect(listed.filter((name) => !slow.includes(name))).toEqual([]);
+  if (isNightRun) expect(listed.filter((name) => !slow.includes(name))).toEqual([]);
 });
 
 test.each([
