@@ -19,6 +19,7 @@ import { programOfVersion } from '../support/releases.ts';
 import { isWholeRun } from '../support/runs.ts';
 import { createTempFolder } from '../support/temp-folder.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
+import { clientFile, NO_CLIENTS } from '../support/third-party.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const NEXT = '9.9.9';
@@ -70,7 +71,8 @@ describe.runIf(isWholeRun && process.platform === 'linux')('the packages', () =>
     mkdirSync(join(project.dir, 'packed'));
     // npm would compress the executable as well as it can, which takes longer than all tests here.
     packLikeNpm(join(packages, target), join(project.dir, 'packed', 'platform.tgz'));
-    await publish([join(packages, 'ouro')]);
+    const others = TARGETS.filter(({ name }) => name !== target).map((other) => standInFor(other, packages));
+    await publish([join(packages, 'ouro'), ...others]);
     // In the next version, which npm packs, the program only says its version.
     for (const name of readdirSync(packages)) {
       const file = join(packages, name, 'package.json');
@@ -136,6 +138,34 @@ describe.runIf(isWholeRun && process.platform === 'linux')('the packages', () =>
     },
   );
 
+  test.runIf(NO_CLIENTS === undefined).each(['pnpm', 'yarn', 'bun'] as const)(
+    '%s installs the command, and it runs',
+    async (installer) => {
+      const { prefix, withNode, ouro } = makePrefix(NODE);
+      const spec = `${manifest.name}@${manifest.version}`;
+      const [file, ...args] = {
+        pnpm: [NODE, clientFile('pnpm/bin/pnpm.mjs'), 'add', '--global', spec],
+        yarn: [NODE, clientFile('yarn/bin/yarn.js'), 'global', 'add', spec, '--prefix', prefix],
+        bun: [process.execPath, 'add', '--global', spec],
+      }[installer];
+      const bin = join(prefix, 'bin');
+      const ended = await run(
+        file ?? '',
+        args,
+        {
+          ...withNode,
+          npm_config_registry: `${registry.url}/`,
+          PNPM_HOME: prefix,
+          BUN_INSTALL: prefix,
+          PATH: `${bin}:${withNode.PATH}`,
+        },
+        project.dir,
+      );
+      expect(ended.code, ended.stdout + ended.stderr).toBe(0);
+      expect(await ouro('--version')).toEqual({ code: 0, stdout: `${manifest.version}\n`, stderr: '' });
+    },
+  );
+
   test('the command updates itself with npm, and goes back', async () => {
     const { prefix, withNode, ouro } = makePrefix(NODE);
     const version = async () => (await ouro('--version')).stdout.trim();
@@ -168,6 +198,16 @@ describe.runIf(isWholeRun && process.platform === 'linux')('the packages', () =>
     expect(await version()).toBe(NEXT);
   });
 });
+
+/** Creates the package of another system, which every installer asks for and leaves out. */
+function standInFor({ name, os, cpu, libc }: (typeof TARGETS)[number], packages: string): string {
+  const folder = join(packages, name);
+  mkdirSync(folder);
+  const facts = { os: [os], cpu: [cpu], ...(libc === undefined ? {} : { libc: [libc] }) };
+  const content = { name: `@ouro-cli/${name}`, version: manifest.version, ...facts };
+  writeFileSync(join(folder, 'package.json'), JSON.stringify(content));
+  return folder;
+}
 
 /** Packs the files of a package as npm would. */
 function packLikeNpm(folder: string, archive: string): void {
