@@ -52,17 +52,13 @@ export function showFirstRun(question: FirstRunQuestions, parts: FirstRunDeps) {
   let background: 'dark' | 'light' | undefined;
   let isOpen = true;
   let isShown = false;
-  /** What was typed so far: where the keys since the last pause begin, and whether those before are text. */
-  let pause = { at: 0, isText: false };
-
-  /** Tells typed text from keys that were meant for a question which ignored them. */
-  const isMessageBegun = (typed: string) => pause.isText || !areStrayKeys(typed.slice(pause.at));
+  const words = createTypedWords();
 
   function draw(next: FirstRunScreenState): void {
     const { page } = next;
     state = { ...next, keyProvider: page.kind === 'key' ? parts.recognizeKey(page.text) : undefined };
     const answer = getFirstRunAnswers(state);
-    if (answer !== undefined) resolve({ ...answer, typed: isMessageBegun(answer.typed) ? answer.typed : '' });
+    if (answer !== undefined) resolve({ ...answer, typed: words.isMessage(answer.typed) ? answer.typed : '' });
     if (isOpen && isShown) renderer?.show(state);
   }
 
@@ -84,10 +80,9 @@ export function showFirstRun(question: FirstRunQuestions, parts: FirstRunDeps) {
     for (const event of events) {
       const isExit = event.type === 'key' && event.chord === 'ctrl+c';
       if ((isTypedAhead || (isChoosing && startsFirstDraft(state, event))) && !isExit) {
-        if (isChoosing && !typing.isOn())
-          pause = { at: state.typed.length, isText: isMessageBegun(state.typed) };
+        if (isChoosing && !typing.isOn()) words.pause(state.typed);
         if (isChoosing && event.type === 'key') typing.restart();
-        if (event.type === 'paste') pause = { ...pause, isText: true };
+        if (event.type === 'paste') words.recordPaste();
         draw({ ...addTypedAhead(state, event), ...(typing.isOn() ? { note: TYPED_NOTE } : {}) });
         continue;
       }
@@ -141,6 +136,22 @@ export function showFirstRun(question: FirstRunQuestions, parts: FirstRunDeps) {
       typing.stop();
       keyboard.close();
       renderer?.close();
+    },
+  };
+}
+
+/** Creates a judge that tells a message from keys which were meant for a question that ignores them. */
+function createTypedWords() {
+  /** Where the keys since the last pause begin, and whether those before are text. */
+  let last = { start: 0, isAfterText: false };
+  const isMessage = (typed: string) => last.isAfterText || !areStrayKeys(typed.slice(last.start));
+  return {
+    isMessage,
+    pause(typed: string): void {
+      last = { start: typed.length, isAfterText: isMessage(typed) };
+    },
+    recordPaste(): void {
+      last = { ...last, isAfterText: true };
     },
   };
 }
