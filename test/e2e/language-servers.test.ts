@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { symlink } from 'node:fs/promises';
-import { join, relative } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { CALL_MARKER } from '../../src/lib/processes/process-tree.ts';
@@ -27,7 +27,7 @@ function openServers(project: TempProject) {
     folder: project.dir,
     version: '1',
     listServers: (path) => (path === undefined ? search.listFound() : search.find(path)),
-    getVariables: () => ({ PATH: process.env.PATH ?? '', HOME: project.home }),
+    getVariables: () => ({ PATH: process.env.PATH ?? '', HOME: project.home, TMPDIR: dirname(project.home) }),
     newMarker: () => marker,
     ledger: undefined,
     warn: (text) => void warnings.push(text),

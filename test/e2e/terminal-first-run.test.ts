@@ -172,7 +172,7 @@ test('content of a folder and of ~/.claude needs approval before it applies, and
     );
     await expect(project.read('begun.txt')).rejects.toThrow('ENOENT');
     await pressSuggested(terminal, /Yes, copy them/);
-    await terminal.waitForText(/^Copied from .+[\s\S]+?\.claude: CLAUDE\.md\.[\s\S]*^ +ask /m);
+    await terminal.waitForText(/^Copied from .+[\s\S]+?\.claude:[\s\S]+?md\.[\s\S]*^ +ask /m);
     // Nothing has been said yet.
     await expect.poll(() => project.read('begun.txt').catch(() => '')).toBe('begun\n');
   }

@@ -44,15 +44,16 @@ describe.skipIf(NO_CLIENTS !== undefined)('third-party programs', () => {
   });
 
   test('ccstatusline renders the status payload', async () => {
-    const command = `${CLIENT_NODE} ${clientFile('ccstatusline/dist/ccstatusline.js')}`;
+    const command = `"${CLIENT_NODE}" "${clientFile('ccstatusline/dist/ccstatusline.js')}"`;
     await using ouro = await openOuro([says('Done.')], { cols: 120, settings: { statusLine: { command } } });
     await ouro.terminal.waitForText(/Model: sonnet 5\.5 \|/);
   });
 
   test('acpx drives ouro like any agent', async () => {
     await begin([calls(toolUse('Bash', { command: 'touch made' })), says('It is made.')]);
-    const agent = ['--agent', `${LAUNCHER} acp`, '--approve-all', '--format', 'text'];
-    expect(await using('acpx/dist/cli.js', [...agent, 'exec', 'make it'])).toContain('It is made.');
+    const agent = ['--agent', 'ouro acp', '--approve-all', '--format', 'text'];
+    const PATH = `${dirname(LAUNCHER)}:/usr/local/bin:/usr/bin:/bin`;
+    expect(await using('acpx/dist/cli.js', [...agent, 'exec', 'make it'], { PATH })).toContain('It is made.');
     expect(await project.read('made')).toBe('');
   });
 
@@ -84,9 +85,9 @@ describe.skipIf(NO_CLIENTS !== undefined)('third-party programs', () => {
     });
     // The judge has a key of its own: hooks do not get ours.
     const keys = `ANTHROPIC_API_KEY=sk-ant-judge ANTHROPIC_BASE_URL=${server.url}`;
-    const claude = await project.write('../home/bin/claude', `#!/bin/sh\n${keys} exec ${LAUNCHER} "$@"\n`);
+    const claude = await project.write('../home/bin/claude', `#!/bin/sh\n${keys} exec "${LAUNCHER}" "$@"\n`);
     await chmod(claude, 0o755);
-    const command = `${CLIENT_NODE} ${clientFile('tdd-guard/dist/cli/tdd-guard.js')}`;
+    const command = `"${CLIENT_NODE}" "${clientFile('tdd-guard/dist/cli/tdd-guard.js')}"`;
     const hook = { matcher: 'Write|Edit|MultiEdit|TodoWrite', hooks: [{ type: 'command', command }] };
     await project.write('../home/.ouro/settings.json', JSON.stringify({ hooks: { PreToolUse: [hook] } }));
     const PATH = `${dirname(claude)}:/usr/local/bin:/usr/bin:/bin`;
