@@ -17,7 +17,7 @@ import { openModelRegistry } from '../model/registry/model-registry.ts';
 import { readProviderConfigs } from '../model/registry/provider-settings.ts';
 import { withMergedDeltas } from '../model/stream/merge-deltas.ts';
 import { createUsageMeter } from '../model/usage-meter.ts';
-import { isReadingGitSafe } from '../permissions/git-safety.ts';
+import { isGitSelfContained, isReadingGitSafe } from '../permissions/git-safety.ts';
 import { resolveInitialMode, restorePermissionMode } from '../permissions/initial-mode.ts';
 import { type OpenedSession, openRunSession } from '../session/open-run-session.ts';
 import { createLiveSessionState } from '../session/persisted-state.ts';
@@ -48,7 +48,12 @@ export async function openCore(runOptions: CliRunOptions, started: RegisteredRun
   const { variables } = started.environment;
   const admits = createExtensionReadGate({ options: runOptions, environment: started.environment, cwd, trust });
   const [repository, files] = await Promise.all([
-    openGitRepository(cwd, { variables, trusted: isTrusted, isConfigSafe: () => isReadingGitSafe(cwd) }),
+    openGitRepository(cwd, {
+      variables,
+      trusted: isTrusted,
+      isConfigSafe: () => isReadingGitSafe(cwd),
+      isSelfContained: () => isGitSelfContained(cwd),
+    }),
     openLiveSettings({ given: runOptions, environment: started.environment, cwd, trust, tell: bus.emit, admits }),
   ]);
   const { settings, extensions } = files;

@@ -16,11 +16,14 @@ export async function openGitRepository(
     variables,
     trusted,
     isConfigSafe,
+    isSelfContained,
   }: {
     readonly variables: Readonly<Record<string, string>>;
     readonly trusted: boolean;
     /** Tells whether git may read files: that runs filters, and no override removes a filter. */
     readonly isConfigSafe: () => boolean;
+    /** Tells whether the git folder leads to no other files or repositories, which git would then show. */
+    readonly isSelfContained: () => boolean;
   },
 ) {
   /** Root of the repository; the folder itself outside of one. */
@@ -28,7 +31,7 @@ export async function openGitRepository(
   let listsUntracked = !hasEndlessIgnoreFile(cwd, root);
   const readSnapshot = async (more: Pick<GitOptions, 'timeoutMs'> = {}) =>
     trusted ? readGitSnapshot(cwd, variables, isConfigSafe, { ...more, listsUntracked }) : undefined;
-  const readBranch = async () => (trusted ? readHeadBranch(root) : undefined);
+  const readBranch = async () => (trusted && isSelfContained() ? readHeadBranch(root) : undefined);
   // Started first: git status takes longer than reading the branch from its file.
   const initialSnapshot = readSnapshot().then((snapshot) => {
     if (snapshot !== undefined || !listsUntracked || findEnclosingRepository(cwd) === undefined) return snapshot;
@@ -66,7 +69,8 @@ export async function readGitSnapshot(
 ): Promise<GitSnapshot | undefined> {
   // Avoids starting git without a repository. Not cached, because a repository may be created at any time.
   if (findEnclosingRepository(cwd) === undefined) return undefined;
-  const git = (...args: readonly string[]) => runGit(args, cwd, { variables, isConfigSafe, ...more });
+  if (!isConfigSafe()) return undefined;
+  const git = (...args: readonly string[]) => runGit(args, cwd, { variables, isConfigSafe: () => true, ...more });
   const untracked = listsUntracked ? [] : ['--untracked-files=no'];
   try {
     const [status, log] = await Promise.all([

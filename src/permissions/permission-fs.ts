@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync, readlinkSync, realpathSync, statSync } from 'node:fs';
+import { type Dirent, lstatSync, readdirSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { getErrnoCode } from '../lib/errors.ts';
 import { MOUNT_NOT_ANSWERING, type MountHealth } from '../lib/files/mount-health.ts';
 import { HOST_PATH_STYLE, toNativePath, toPosixPath } from '../lib/files/path-style.ts';
@@ -7,28 +7,42 @@ import { readRegularFileSync } from '../lib/files/read-regular-file.ts';
 /** The kind of a directory entry; links are not followed. */
 export type FsEntryKind = 'file' | 'directory' | 'link' | 'other';
 
+/** An entry of a folder. */
+export type FsEntry = { readonly name: string; readonly kind: FsEntryKind };
+
 /** The file system calls of a decision, with POSIX paths. A missing file is `undefined`, errors throw. */
 export type PermissionFs = {
   /** `inode` is device and inode, set for files with several hard links. */
   lstat(path: string): { readonly kind: FsEntryKind; readonly nlink: number; readonly inode?: string } | undefined;
   readlink(path: string): string;
   readdir(path: string): readonly string[];
+  /** Lists a folder with the kinds of its entries; much cheaper than one `lstat` for each. */
+  listEntries(path: string): readonly FsEntry[];
   readFile(path: string): string | undefined;
   readBytes(path: string): Uint8Array | undefined;
   /** Returns the real path as Windows knows it, with long names and in the case of the disk. Only on Windows. */
   readonly realpath?: (path: string) => string | undefined;
 };
 
+function getKind(stat: Pick<Dirent, 'isSymbolicLink' | 'isDirectory' | 'isFile'>): FsEntryKind {
+  return stat.isSymbolicLink() ? 'link' : stat.isDirectory() ? 'directory' : stat.isFile() ? 'file' : 'other';
+}
+
 const nativeFs: PermissionFs = {
   lstat: (path) =>
     ignoreMissing(() => {
       const stat = lstatSync(path);
-      const kind = stat.isSymbolicLink() ? 'link' : stat.isDirectory() ? 'directory' : stat.isFile() ? 'file' : 'other';
+      const kind = getKind(stat);
       const isShared = kind === 'file' && stat.nlink > 1;
       return { kind, nlink: stat.nlink, ...(isShared ? { inode: `${stat.dev}:${stat.ino}` } : {}) };
     }),
   readlink: (path) => readlinkSync(path),
   readdir: (path) => ignoreMissing(() => readdirSync(path), path) ?? [],
+  listEntries: (path) =>
+    (ignoreMissing(() => readdirSync(path, { withFileTypes: true }), path) ?? []).map((entry) => ({
+      name: entry.name,
+      kind: getKind(entry),
+    })),
   readFile: (path) => ignoreMissing(() => readRegularFileSync(path).toString('utf8')),
   readBytes: (path) => ignoreMissing(() => readRegularFileSync(path)),
 };
@@ -58,6 +72,7 @@ function mapAccess(fs: PermissionFs, change: <Result>(access: Access<Result>) =>
     lstat: change(fs.lstat),
     readlink: change(fs.readlink),
     readdir: change(fs.readdir),
+    listEntries: change(fs.listEntries),
     readFile: change(fs.readFile),
     readBytes: change(fs.readBytes),
     ...(fs.realpath === undefined ? {} : { realpath: change(fs.realpath) }),
@@ -82,15 +97,17 @@ function ignoreMissing<Result>(access: () => Result, folder = ''): Result | unde
  * that he runs. His own ones throw: a command can change their mode first.
  */
 export function emptyUnlistableFolders(fs: PermissionFs, isSameUser: () => boolean): PermissionFs {
-  const readdir = (path: string) => {
-    try {
-      return fs.readdir(path);
-    } catch (thrown) {
-      if (getErrnoCode(thrown) === 'EACCES' && isOfAnotherUser(path) && isSameUser()) return [];
-      throw thrown;
-    }
-  };
-  return { ...fs, readdir };
+  const orEmpty =
+    <Entry>(list: Access<readonly Entry[]>): Access<readonly Entry[]> =>
+    (path) => {
+      try {
+        return list(path);
+      } catch (thrown) {
+        if (getErrnoCode(thrown) === 'EACCES' && isOfAnotherUser(path) && isSameUser()) return [];
+        throw thrown;
+      }
+    };
+  return { ...fs, readdir: orEmpty(fs.readdir), listEntries: orEmpty(fs.listEntries) };
 }
 
 function isOfAnotherUser(folder: string): boolean {

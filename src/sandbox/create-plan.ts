@@ -9,7 +9,7 @@ import { isPathInside } from '../permissions/resolve-path.ts';
 import { createPathRuleTest, listRuleGlobs } from '../permissions/rules/path-rules.ts';
 import { getRuleFamily } from '../permissions/rules/rule-families.ts';
 import { isSecretVariable } from './credentials.ts';
-import { findLinkedWorktree, findPathsInGitConfig, type GitConfigPaths } from './git-paths.ts';
+import { findLinkedWorktree, findPathsInGitConfig, type GitConfigPaths, listForeignGitPaths } from './git-paths.ts';
 import { listHiddenHomePaths } from './home-paths.ts';
 import {
   getFolderAccess,
@@ -91,6 +91,9 @@ export function createSandboxPlanner(
           ...denyRead.map(toAbsolute),
           ...deniedReads.paths.filter(isEnforceable),
           ...scans.flatMap(({ unreadablePaths }) => unreadablePaths),
+          ...listForeignGitPaths(getRoots(), environment.home, [...allowRead.map(toAbsolute), ...writable]).filter(
+            isEnforceable,
+          ),
         ]),
       ],
       denyWrite: [

@@ -2,6 +2,9 @@ import { dirname, join, resolve } from 'node:path';
 import { expandHomePath } from '../lib/files/path-style.ts';
 import { readRegularFileSync } from '../lib/files/read-regular-file.ts';
 import { parseGitConfig } from '../lib/text/git-config.ts';
+import { diskFs } from '../permissions/permission-fs.ts';
+import { isPathInside } from '../permissions/resolve-path.ts';
+import { listGitReferences } from '../permissions/shell/programs/git-references.ts';
 import { resolveAllLinks } from './host-paths.ts';
 
 /** Paths named by a git config that determine which programs git runs: hook folders and included config files. */
@@ -111,5 +114,33 @@ export function findSubmoduleGitDir(root: string): string | undefined {
   } catch {
     // `.git` is a folder or missing.
     return undefined;
+  }
+}
+
+/** Folders that every program needs, and that hold no secrets of the user. */
+const SYSTEM_FOLDERS = ['/usr', '/etc', '/bin', '/sbin', '/lib', '/lib64', '/proc', '/dev', '/sys'];
+
+/**
+ * Lists what the git folders of roots lead to, outside of the roots and other allowed folders: files and repositories
+ * that git would show. Real paths.
+ */
+export function listForeignGitPaths(
+  roots: readonly string[],
+  home: string,
+  allowed: readonly string[],
+): readonly string[] {
+  const open = [...[...roots, ...allowed].map(resolveAllLinks), ...SYSTEM_FOLDERS];
+  return roots
+    .flatMap((root) => listGitReadPaths(resolveAllLinks(root), home))
+    .filter((path) => !open.some((folder) => isPathInside(path, folder)));
+}
+
+function listGitReadPaths(root: string, home: string): readonly string[] {
+  try {
+    const found = listGitReferences(diskFs, root, home);
+    return found.ok ? found.references.map(({ target }) => resolveAllLinks(target.real)) : [];
+  } catch {
+    // The folder cannot be listed. Git commands ask then.
+    return [];
   }
 }

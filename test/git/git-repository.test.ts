@@ -48,7 +48,13 @@ esac
     const calls = (await project.read('bin/git.calls')).split('\n').filter((call) => call.includes(' status '));
     return calls.map((call) => (call.includes('--untracked-files=no') ? 'tracked files' : 'all files'));
   };
-  const open = () => openGitRepository(`${project.dir}/src`, { variables, trusted: true, isConfigSafe: () => true });
+  const open = () =>
+    openGitRepository(`${project.dir}/src`, {
+      variables,
+      trusted: true,
+      isConfigSafe: () => true,
+      isSelfContained: () => true,
+    });
   return { project, open, listStatusCalls, [Symbol.asyncDispose]: () => project.remove() };
 }
 

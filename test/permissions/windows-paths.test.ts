@@ -55,6 +55,7 @@ const fs: PermissionFs = {
   },
   readlink: () => '',
   readdir: () => [],
+  listEntries: () => [],
   readFile: () => undefined,
   readBytes: () => undefined,
   realpath(path) {

@@ -42,7 +42,12 @@ export async function testCore(
     smallModel: () => model.getSmallModel('sonnet'),
     meter: createUsageMeter(model.infoOf),
     mounts: createMountHealth(),
-    repository: await openGitRepository(project.dir, { variables: {}, trusted: false, isConfigSafe: () => false }),
+    repository: await openGitRepository(project.dir, {
+      variables: {},
+      trusted: false,
+      isConfigSafe: () => false,
+      isSelfContained: () => false,
+    }),
     bus: createEventBus(),
     now: Date.now,
     newId: () => crypto.randomUUID(),

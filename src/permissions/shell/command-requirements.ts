@@ -8,7 +8,7 @@ import {
   type Requirement,
   resolveCallPath,
 } from '../decision-context.ts';
-import { createPathRequirement } from '../path-requirements.ts';
+import { createPathRequirement, listPathBlockers } from '../path-requirements.ts';
 import { expandGlob } from '../paths/folder-scan.ts';
 import { getRuleFamily } from '../rules/rule-families.ts';
 import { findSecretNotCoveredByRule, matchesAllowRule } from './command-rules.ts';
@@ -18,6 +18,7 @@ import { getArgPath, type ResolvedCommand } from './exact/shell-state.ts';
 import { listFileEditRequirements } from './file-edit-requirements.ts';
 import type { ShellArgument } from './parse/shell-words.ts';
 import { getExactProgramFacts } from './programs/find-program-facts.ts';
+import { describeGitReference, listGitReferences } from './programs/git-references.ts';
 import { checkGitRepositorySafety } from './programs/git-repository.ts';
 import type { AncestorFileCondition, ReadOnlyAnalysis } from './programs/program-facts.ts';
 import {
@@ -221,8 +222,26 @@ function findGitProblem(context: DecisionContext, command: ResolvedCommand): str
   for (const cwd of command.cwds) {
     const preflight = checkGitRepositorySafety(context.fs, resolveCallPath(context, cwd, '.').real, root);
     if (!preflight.ok) return preflight.reason;
+    const problem = findGitReferenceProblem(context, resolveCallPath(context, cwd, '.').real);
+    if (problem !== undefined) return problem;
   }
   return undefined;
+}
+
+/** Returns the reason why git would read a file or another repository that the command may not read. */
+function findGitReferenceProblem(context: DecisionContext, cwd: string): string | undefined {
+  const found = listGitReferences(context.fs, cwd, context.policy.home);
+  if (!found.ok) return found.reason;
+  const unread = found.references.find((reference) => {
+    const use = { tool: context.facts.tool, use: 'read', path: reference.target } as const;
+    const { allowedBy } = createPathRequirement(context, use);
+    // Links inside a folder that was not searched could lead anywhere.
+    const needsRule = reference.target.kind === 'directory' && reference.as !== 'gitdir';
+    return (
+      allowedBy === undefined || (needsRule && allowedBy.by !== 'rule') || listPathBlockers(context, use).length > 0
+    );
+  });
+  return unread === undefined ? undefined : describeGitReference(unread);
 }
 
 /** Returns the reason why a file in a working folder, or above it, could make a program run another one. */

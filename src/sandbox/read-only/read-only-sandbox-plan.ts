@@ -8,7 +8,7 @@ import { isPathInside } from '../../permissions/resolve-path.ts';
 import { findRepositoryTop, listTrackedFiles } from '../../permissions/shell/programs/git-repository.ts';
 import { listDeniedPaths, listReadablePaths } from '../create-plan.ts';
 import { listCredentialPaths } from '../credentials.ts';
-import { findLinkedWorktree, findSubmoduleGitDir } from '../git-paths.ts';
+import { findLinkedWorktree, findSubmoduleGitDir, listForeignGitPaths } from '../git-paths.ts';
 import { listHiddenHomePaths } from '../home-paths.ts';
 import { getPathKind, resolveAllLinks } from '../host-paths.ts';
 import type { ReadOnlySandboxPlan } from '../plan.ts';
@@ -55,6 +55,7 @@ export function createReadOnlySandboxPlan(
     ...(policy.taintedPaths ?? []),
     ...hideTrackedFiles(scan.unreadablePaths, command, cwd),
     ...scan.pipes,
+    ...listForeignGitPaths(roots, home, allowed),
   ].map(resolveAllLinks);
   // The sandbox has a /tmp of its own, which must not hide programs on PATH.
   const programs = environment.path

@@ -40,7 +40,7 @@ function findRepositoryProblem(fs: PermissionFs, top: string, findKey: FindKey):
   for (const folder of folders) {
     for (const file of ['config', 'config.worktree']) {
       const path = join(folder, file);
-      const entries = readConfig(fs, path);
+      const entries = readGitConfig(fs, path);
       if (typeof entries === 'string') return entries;
       const key = entries.map(findKey).find((candidate) => candidate !== undefined);
       if (key !== undefined) return `${key} in ${path} can make git run a program.`;
@@ -56,7 +56,7 @@ function findSubmoduleProblem(fs: PermissionFs, top: string): string | undefined
   const index = fs.lstat(path) === undefined ? listTrackedFiles(fs, top) : undefined;
   if (index?.includes('.gitmodules') === true)
     return `${path} is missing, so the submodules that git reads are unknown.`;
-  const entries = readConfig(fs, path);
+  const entries = readGitConfig(fs, path);
   if (typeof entries === 'string') return entries;
   return entries.some(({ name }) => name === 'ignore')
     ? `${path} makes git read submodules, which have their own configuration.`
@@ -87,7 +87,7 @@ function findOuterProblem(fs: PermissionFs, top: string, findKey: FindKey): stri
 }
 
 /** Returns the entries of a configuration file, none if it is missing, or the reason why they are unknown. */
-function readConfig(fs: PermissionFs, path: string): readonly GitConfigEntry[] | string {
+export function readGitConfig(fs: PermissionFs, path: string): readonly GitConfigEntry[] | string {
   const kind = fs.lstat(path)?.kind;
   if (kind === undefined) return [];
   if (kind !== 'file') return `${path} is a link or not a file, so the configuration is unknown.`;
@@ -97,7 +97,7 @@ function readConfig(fs: PermissionFs, path: string): readonly GitConfigEntry[] |
   return config.ok ? config.entries : `${path} cannot be parsed reliably: ${config.why}.`;
 }
 
-function readTextFile(fs: PermissionFs, path: string): string | undefined {
+export function readTextFile(fs: PermissionFs, path: string): string | undefined {
   try {
     return fs.readFile(path);
   } catch {
@@ -116,27 +116,27 @@ function findRepository(fs: PermissionFs, from: string): string | 'bare' | undef
 }
 
 /** Returns the git folder and, for a linked worktree, the common one. Links and irregular folders are refused. */
-function resolveGitFolders(fs: PermissionFs, root: string): readonly string[] | undefined {
+export function resolveGitFolders(fs: PermissionFs, root: string): readonly string[] | undefined {
   const dotGit = join(root, '.git');
   const kind = fs.lstat(dotGit)?.kind;
   if (kind === 'directory') return isRegularRepository(fs, dotGit) ? [dotGit] : undefined;
   if (kind !== 'file') return undefined;
   const target = parsePathLine(readTextFile(fs, dotGit), 'gitdir: ');
   if (target === undefined) return undefined;
-  const folder = resolveFrom(fs, root, target);
+  const folder = resolveGitPath(fs, root, target);
   if (folder.problem !== undefined || folder.kind !== 'directory') return undefined;
   if (fs.lstat(join(folder.real, 'commondir')) === undefined)
     return isRegularRepository(fs, folder.real) ? [folder.real] : undefined;
   const common = parsePathLine(readTextFile(fs, join(folder.real, 'commondir')), '');
   if (common === undefined) return undefined;
-  const commonFolder = resolveFrom(fs, folder.real, common);
+  const commonFolder = resolveGitPath(fs, folder.real, common);
   return commonFolder.problem === undefined && isRegularRepository(fs, commonFolder.real)
     ? [folder.real, commonFolder.real]
     : undefined;
 }
 
 /** Resolves a path in a file of git, where `~` is a name like any other. */
-function resolveFrom(fs: PermissionFs, folder: string, path: string): ResolvedPath {
+export function resolveGitPath(fs: PermissionFs, folder: string, path: string): ResolvedPath {
   return resolvePath(fs, { cwd: folder, home: folder }, path.startsWith('~') ? `./${path}` : path);
 }
 
@@ -154,7 +154,7 @@ function isRegularRepository(fs: PermissionFs, folder: string): boolean {
 }
 
 /** Parses a file with a single path. Trailing spaces belong to the path. */
-function parsePathLine(text: string | undefined, prefix: string): string | undefined {
+export function parsePathLine(text: string | undefined, prefix: string): string | undefined {
   if (text?.startsWith(prefix) !== true) return undefined;
   const path = text.slice(prefix.length).replace(/(?<![\r\n])[\r\n]+$/, '');
   return path === '' || /[\0-\x1f]/.test(path) ? undefined : path;
