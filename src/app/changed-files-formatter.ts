@@ -47,7 +47,9 @@ export function createChangedFilesFormatter(
     signal: AbortSignal,
   ): Promise<readonly string[]> {
     if (!trusted || files.length === 0) return [];
-    const request = { files, kind, setting, folder: cwd, path: environment.path, variables: settings.variables() };
+    const usesProjectPrograms = settings.current().projectPrograms === true;
+    const { path } = environment;
+    const request = { files, kind, setting, folder: cwd, path, usesProjectPrograms, variables: settings.variables() };
     // Recorded like the changes of a command, so that an undo takes them back too.
     const watch = await checkpoints?.beforeCommand(files);
     const { changed, reports } = await runFormattersOrLinters(request, signal).finally(() => watch?.ended('over'));

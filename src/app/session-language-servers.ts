@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { basename, resolve } from 'node:path';
 import type { LanguageServerConfig } from '../contracts/extension.ts';
 import type { JsonObject } from '../contracts/json.ts';
 import type { QueryDeps } from '../contracts/query.ts';
@@ -41,6 +41,8 @@ export function createSessionLanguageServers(core: Core, { ledger, editor }: Ses
     folder: core.cwd,
     path: environment.path,
     isExcluded: (name) => Object.hasOwn(settings.current().languageServers ?? {}, name),
+    getProjectPrograms: () => settings.current().projectPrograms,
+    onUnused: (program) => createNotifier('info')(explainProjectProgram(program)),
   });
   const listConfigured = () => [
     ...extensions.current().plugins.flatMap(({ languageServers }) => languageServers),
@@ -96,6 +98,11 @@ export function createSessionLanguageServers(core: Core, { ledger, editor }: Ses
       findSymbolRenameChanges(servers, request, signal),
     close: servers.close,
   };
+}
+
+/** Explains how to switch on a program of the project. */
+function explainProjectProgram(program: string): string {
+  return `${basename(program)} of this project is not started, since it is code of the project. Set "projectPrograms" to true in your settings to use it, or to false to hide this message.`;
 }
 
 /** Creates the reader of the setting; entries are parsed again, and problems reported, when it changes. */

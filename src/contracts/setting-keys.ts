@@ -171,6 +171,7 @@ export const settingsSchema = z.strictObject({
     isOwn,
   ),
   linter: liveKey(nonEmptyText, 'none', 'Checks changed files after a turn: `auto`, `fix`, or a command line.', isOwn),
+  projectPrograms: liveKey(flag, 'false', 'Uses checkers in `node_modules/.bin`, once approved.', isOwn),
   languageServers: liveKey(
     z.record(text, jsonValue),
     'installed ones',

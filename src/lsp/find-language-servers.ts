@@ -1,5 +1,6 @@
+import { basename } from 'node:path';
 import type { LanguageServerConfig } from '../contracts/extension.ts';
-import { findProjectProgram, isProgramOfProject, type ProjectCondition } from './project-programs.ts';
+import { findLocalProgram, findProjectProgram, isProgramOfProject, type ProjectCondition } from './project-programs.ts';
 
 /** A language server that is used without a plugin where it is installed. */
 type KnownServer = ProjectCondition & {
@@ -77,6 +78,10 @@ export type LanguageServerSearchOptions = {
   readonly folder: string;
   readonly path: readonly string[];
   readonly isExcluded: (name: string) => boolean;
+  /** The setting that switches on programs of the project; `undefined` if the user has said nothing. */
+  readonly getProjectPrograms: () => boolean | undefined;
+  /** Told once about a program of the project that is not used. */
+  readonly onUnused: (program: string) => void;
 };
 
 const LIMITS = {
@@ -88,16 +93,30 @@ const LIMITS = {
 };
 
 /** Creates the search for installed servers; each program is looked for once per session. */
-export function createLanguageServerFinder({ folder, path, isExcluded }: LanguageServerSearchOptions) {
+export function createLanguageServerFinder(options: LanguageServerSearchOptions) {
+  const { folder, path, isExcluded, getProjectPrograms, onUnused } = options;
   const programs = new Map<string, string | undefined>();
   const found = new Map<string, LanguageServerConfig>();
+  const unused = new Set<string>();
 
   function findInstalled(command: string): string | undefined {
-    if (!programs.has(command)) programs.set(command, findProjectProgram(command, folder, path));
-    return programs.get(command);
+    const usesProjectPrograms = getProjectPrograms() === true;
+    const key = `${command}\0${usesProjectPrograms}`;
+    if (!programs.has(key)) programs.set(key, findProjectProgram(command, { folder, path, usesProjectPrograms }));
+    return programs.get(key);
   }
 
-  const listFound = (): readonly LanguageServerConfig[] => [...found.values()].filter(({ name }) => !isExcluded(name));
+  function reportUnused(command: string): void {
+    if (getProjectPrograms() !== undefined || unused.has(command)) return;
+    const program = findLocalProgram(command, folder);
+    if (program === undefined) return;
+    unused.add(command);
+    onUnused(program);
+  }
+
+  const isCurrent = ({ command }: LanguageServerConfig) => findInstalled(basename(command)) === command;
+  const listFound = (): readonly LanguageServerConfig[] =>
+    [...found.values()].filter((server) => !isExcluded(server.name) && isCurrent(server));
   const isUsable = ({ name }: KnownServer) => !isExcluded(name);
 
   return {
@@ -107,9 +126,16 @@ export function createLanguageServerFinder({ folder, path, isExcluded }: Languag
     find(file: string): readonly LanguageServerConfig[] {
       for (const server of KNOWN_SERVERS) {
         const { name, command, args, languages } = server;
-        if (found.has(name) || !Object.keys(languages).some((extension) => file.endsWith(extension))) continue;
+        const known = found.get(name);
+        if (
+          (known !== undefined && isCurrent(known)) ||
+          !Object.keys(languages).some((extension) => file.endsWith(extension))
+        )
+          continue;
         const program = isUsable(server) ? findInstalled(command) : undefined;
-        if (program === undefined || !isProgramOfProject(server, file, folder)) continue;
+        if (!isProgramOfProject(server, file, folder)) continue;
+        if (program === undefined && isUsable(server)) reportUnused(command);
+        if (program === undefined) continue;
         found.set(name, { ...LIMITS, name, command: program, args, env: {}, languages });
       }
       return listFound();

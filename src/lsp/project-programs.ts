@@ -1,5 +1,5 @@
-import { accessSync, constants, existsSync } from 'node:fs';
-import { dirname, isAbsolute, join } from 'node:path';
+import { accessSync, constants, existsSync, realpathSync } from 'node:fs';
+import { basename, dirname, isAbsolute, join } from 'node:path';
 import { isPathBelow } from '../lib/files/path-style.ts';
 import { readRegularFileSync } from '../lib/files/read-regular-file.ts';
 
@@ -11,10 +11,39 @@ export type ProjectCondition = {
   readonly projectSetting?: readonly [file: string, text: string];
 };
 
-/** Finds a program in `node_modules/.bin` of the folder or of one above it, else on PATH. */
-export function findProjectProgram(command: string, folder: string, path: readonly string[]): string | undefined {
-  const local = listFoldersAbove(folder, '/').map((parent) => join(parent, 'node_modules/.bin'));
-  return [...local, ...path.filter(isAbsolute)].map((entry) => join(entry, command)).find(isExecutable);
+/** The places where programs are looked for: the PATH and, if the user's settings say so, the project itself. */
+export type ProgramSearch = {
+  readonly folder: string;
+  readonly path: readonly string[];
+  readonly usesProjectPrograms: boolean;
+};
+
+/**
+ * Finds a program on PATH. Programs inside the folder are code of the project, also those that PATH leads to: they count
+ * only if the user has switched them on, and come first then. Folders above are never searched.
+ */
+export function findProjectProgram(command: string, search: ProgramSearch): string | undefined {
+  const { folder, path, usesProjectPrograms } = search;
+  if (usesProjectPrograms) {
+    const local = findLocalProgram(command, folder);
+    if (local !== undefined) return local;
+  }
+  const isUsable = (file: string) => isExecutable(file) && (usesProjectPrograms || !isInside(file, folder));
+  return path
+    .filter(isAbsolute)
+    .map((entry) => join(entry, command))
+    .find(isUsable);
+}
+
+/** Finds a program in `node_modules/.bin` of the folder. */
+export function findLocalProgram(command: string, folder: string): string | undefined {
+  return [join(folder, 'node_modules/.bin', command)].find(isExecutable);
+}
+
+/** Returns whether a program, or the file that it links to, is inside the folder. */
+function isInside(file: string, folder: string): boolean {
+  const real = join(realpathSync(dirname(file)), basename(file));
+  return [file, real, realpathSync(file)].some((path) => isPathBelow(folder, path));
 }
 
 /** Returns whether a folder from that of the file up to that of the session has a file that makes the program one of the project. */

@@ -76,6 +76,7 @@ export type ProjectCheckRequest = {
   readonly setting: string;
   readonly folder: string;
   readonly path: readonly string[];
+  readonly usesProjectPrograms: boolean;
   readonly variables: Readonly<Record<string, string>>;
 };
 
@@ -130,7 +131,7 @@ const ARGUMENTS = ' "$@"';
 type Group = { readonly args: readonly string[]; readonly files: string[] };
 
 function groupByProgram(files: readonly string[], request: ProjectCheckRequest): ReadonlyMap<string, Group> {
-  const { kind, setting, folder, path } = request;
+  const { kind, setting, folder } = request;
   const isFixing = kind === 'linter' && setting === 'fix';
   if (setting !== 'auto' && !isFixing)
     return files.length === 0
@@ -145,7 +146,7 @@ function groupByProgram(files: readonly string[], request: ProjectCheckRequest):
     const known = programs.find(
       (candidate) => candidate.extensions.includes(extname(file)) && isProgramOfProject(candidate, file, folder),
     );
-    const program = known && findProjectProgram(known.command, folder, path);
+    const program = known && findProjectProgram(known.command, request);
     if (known === undefined || program === undefined) continue;
     const group = groups.get(program) ?? { args: known.args, files: [] };
     group.files.push(file);

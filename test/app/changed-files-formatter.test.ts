@@ -20,7 +20,7 @@ async function startWith(
   formatter: string,
   turns: Parameters<typeof startApiServer>[0]['turns'],
 ) {
-  await project.write('../home/.ouro/settings.json', JSON.stringify({ formatter }));
+  await project.write('../home/.ouro/settings.json', JSON.stringify({ formatter, projectPrograms: true }));
   const api = await startApiServer({ turns });
   const session = await composed(project, api.url, { permissionMode: 'acceptEdits' });
   return { api, ...session };
@@ -87,7 +87,7 @@ test.each([
   await chmod(await project.write('node_modules/.bin/eslint', NO_VAR), 0o755);
   const turns = [write(project, 'a.js', 'var a;\n'), says('Done.')];
   const api = await startApiServer({ turns, after: says('Yes.') });
-  await project.write('../home/.ouro/settings.json', JSON.stringify({ linter }));
+  await project.write('../home/.ouro/settings.json', JSON.stringify({ linter, projectPrograms: true }));
   const { conversation, close } = await composed(project, api.url, { permissionMode: 'acceptEdits' });
   await conversation.agent.prompt('go');
   expect(await project.read('a.js')).toBe(content);
@@ -107,7 +107,7 @@ longTest(
     await symlink(biome, join(project.dir, 'node_modules/.bin/biome'));
     const content = 'export function f(a, b) {\n  let c = a\n  return c == b;\n}\n';
     const api = await startApiServer({ turns: [write(project, 'a.js', content), says('Done.')], after: says('Yes.') });
-    const settings = { linter: 'fix', formatter: 'auto', languageServers: { biome: false } };
+    const settings = { linter: 'fix', formatter: 'auto', projectPrograms: true, languageServers: { biome: false } };
     await project.write('../home/.ouro/settings.json', JSON.stringify(settings));
     const { conversation, close } = await composed(project, api.url, { permissionMode: 'acceptEdits' });
     await conversation.agent.prompt('go');

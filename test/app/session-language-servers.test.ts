@@ -125,9 +125,10 @@ test('a server of the settings tells the errors of an edit with the next request
   expect(second).toContain('The language server words finds since the last changes:\\na.word:2:1 error');
 });
 
-test('an installed server is used in a trusted folder, and offered by name only', async () => {
+test('an installed server of the project is used in a trusted folder, and offered by name only', async () => {
   await using project = await createTempProject();
   await installServer(project);
+  await project.write('../home/.ouro/settings.json', JSON.stringify({ projectPrograms: true }));
   const { first, second } = await writeWrongFile(project, 'a.ts', '--trust');
   expect(first).toMatch(/Known by name: [^"]*\bLSP\b/);
   expect(first).not.toContain('"name":"LSP"');
@@ -137,7 +138,9 @@ test('an installed server is used in a trusted folder, and offered by name only'
 test.each(
   someOf([
     ['the folder is not trusted', {}, []],
-    ['the settings disable it', { languageServers: { typescript: false } }, ['--trust']],
+    ['the folder is not trusted, and programs are on', { projectPrograms: true }, []],
+    ['it is in the project', {}, ['--trust']],
+    ['the settings disable it', { projectPrograms: true, languageServers: { typescript: false } }, ['--trust']],
   ]),
 )('an installed server is not used if %s', async (_, settings, flags) => {
   await using project = await createTempProject();

@@ -21,6 +21,8 @@ function openServers(project: TempProject) {
     folder: project.dir,
     path: [clientFile('.bin')],
     isExcluded: () => false,
+    getProjectPrograms: () => undefined,
+    onUnused: () => undefined,
   });
   const warnings: string[] = [];
   const servers = createLanguageServers({

@@ -1,4 +1,4 @@
-import { chmod } from 'node:fs/promises';
+import { chmod, mkdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createLanguageServerFinder } from '../../src/lsp/find-language-servers.ts';
@@ -8,11 +8,16 @@ async function install(project: TempProject, ...paths: readonly string[]): Promi
   for (const path of paths) await chmod(await project.write(path, '#!/bin/sh\n'), 0o755);
 }
 
-const search = (project: TempProject, excluded: readonly string[] = []) =>
+type Options = Parameters<typeof createLanguageServerFinder>[0];
+
+const search = (project: TempProject, excluded: readonly string[] = [], more: Partial<Options> = {}) =>
   createLanguageServerFinder({
     folder: project.dir,
     path: ['.', 'bin', join(project.dir, '../bin')],
     isExcluded: (name) => excluded.includes(name),
+    getProjectPrograms: () => undefined,
+    onUnused: () => undefined,
+    ...more,
   });
 
 const namesFor = (servers: ReturnType<typeof search>, file: string) => servers.find(file).map(({ name }) => name);
@@ -24,16 +29,64 @@ test('nothing is found where nothing is installed, and relative entries of PATH 
   expect([servers.hasInstalled(), servers.find(join(project.dir, 'a.py'))]).toEqual([false, []]);
 });
 
-test('a server is found on PATH or in node_modules/.bin, which comes first, when a file of its language is used', async () => {
+test('a server is found on PATH when a file of its language is used', async () => {
   await using project = await createTempProject();
-  await install(project, '../bin/typescript-language-server', '../node_modules/.bin/typescript-language-server');
-  await install(project, '../bin/pyright-langserver');
+  await install(project, '../bin/typescript-language-server', '../bin/pyright-langserver');
   const servers = search(project);
   expect([servers.hasInstalled(), servers.listFound()]).toEqual([true, []]);
   expect(servers.find(join(project.dir, 'a.md'))).toEqual([]);
   const [found] = servers.find(join(project.dir, 'src/a.tsx'));
-  expect(found?.command).toBe(join(project.dir, '../node_modules/.bin/typescript-language-server'));
+  expect(found?.command).toBe(join(project.dir, '../bin/typescript-language-server'));
   expect(namesFor(servers, join(project.dir, 'b.py'))).toEqual(['typescript', 'pyright']);
+});
+
+const SERVERS = [
+  ...['typescript-language-server', 'pyright-langserver', 'ruff', 'biome', 'gopls', 'rust-analyzer', 'clangd'],
+  'bash-language-server',
+];
+const FILES = ['a.ts', 'a.py', 'a.go', 'a.rs', 'a.c', 'a.sh', 'a.json'];
+const PROJECT_FILES = {
+  'biome.json': '{}',
+  'ruff.toml': '',
+  'go.mod': '',
+  'Cargo.toml': '',
+  'compile_flags.txt': '',
+};
+
+test('servers of the project are not used but told once each, and those of folders above are not looked at', async () => {
+  await using project = await createTempProject(PROJECT_FILES);
+  await install(project, ...SERVERS.map((name) => `node_modules/.bin/${name}`));
+  await install(project, ...SERVERS.map((name) => `../node_modules/.bin/${name}`));
+  const unused: string[] = [];
+  const servers = search(project, [], { onUnused: (program) => unused.push(program) });
+  for (const file of [...FILES, ...FILES]) expect(servers.find(join(project.dir, file))).toEqual([]);
+  expect(servers.hasInstalled()).toBe(false);
+  expect(unused.toSorted()).toEqual(SERVERS.map((name) => join(project.dir, 'node_modules/.bin', name)).toSorted());
+});
+
+test('a PATH that leads into the project, directly or over links, finds no server there', async () => {
+  await using project = await createTempProject(PROJECT_FILES);
+  await install(project, 'tools/gopls', 'tools/biome');
+  await mkdir(join(project.dir, '../links'));
+  await symlink(join(project.dir, 'tools/gopls'), join(project.dir, '../links/gopls'));
+  await symlink(join(project.dir, 'tools'), join(project.dir, '../folder'));
+  await symlink('/bin/true', join(project.dir, 'tools/clangd'));
+  const path = ['tools', '../links', '../folder'].map((name) => join(project.dir, name));
+  const servers = search(project, [], { path });
+  for (const file of FILES) expect(servers.find(join(project.dir, file))).toEqual([]);
+});
+
+test('the setting switches on servers of the project at any time, before those on PATH', async () => {
+  await using project = await createTempProject();
+  await install(project, 'node_modules/.bin/pyright-langserver', '../bin/pyright-langserver');
+  let isOn = false;
+  const servers = search(project, [], { getProjectPrograms: () => isOn });
+  const find = () => servers.find(join(project.dir, 'a.py')).map(({ command }) => command);
+  expect(find()).toEqual([join(project.dir, '../bin/pyright-langserver')]);
+  isOn = true;
+  expect(find()).toEqual([join(project.dir, 'node_modules/.bin/pyright-langserver')]);
+  isOn = false;
+  expect(find()).toEqual([join(project.dir, '../bin/pyright-langserver')]);
 });
 
 test('servers that need the files of a project are used only below one', async () => {
