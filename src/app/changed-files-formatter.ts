@@ -1,5 +1,5 @@
 import { relative } from 'node:path';
-import type { QueryDeps } from '../contracts/query.ts';
+import type { Feature } from '../contracts/feature.ts';
 import { isPathBelow } from '../lib/files/path-style.ts';
 import { unwrapReminder } from '../lib/text/reminder.ts';
 import { type FileCheckerKind, runFormattersOrLinters } from '../lsp/run-formatters-and-linters.ts';
@@ -9,10 +9,10 @@ import { listCallFiles } from './session-language-servers.ts';
 
 /** The linting and formatting of the files that calls have changed, at the end of a turn. */
 export type ChangedFilesFormatter = {
-  /** Wraps `afterCall` to record the files a call wrote. */
-  wrapAfterCall(afterCall: QueryDeps['afterCall']): QueryDeps['afterCall'];
-  /** Wraps `onStop` to check the recorded files first. What is reported is objected once, with what was fixed. */
-  wrapOnStop(onStop: QueryDeps['onStop']): QueryDeps['onStop'];
+  /** Checks the recorded files before the end. What is reported is objected once, with what was fixed. */
+  readonly conversation: Feature;
+  /** Records the files that the calls of a sub-agent wrote. */
+  readonly subAgent: Feature;
 };
 
 type TurnEndDeps = {
@@ -59,18 +59,23 @@ export function createChangedFilesFormatter(
     return reports;
   }
 
-  return {
-    wrapAfterCall: (afterCall) => async (request, outcome, durationMs, signal) => {
+  const recorder: Feature = {
+    name: 'formatter',
+    async afterCall(request, outcome) {
       const { writes } = outcome.isError === true ? { writes: [] } : listCallFiles(request, environment.home);
       for (const file of writes) if (isPathBelow(cwd, file)) written.add(file);
-      return afterCall(request, outcome, durationMs, signal);
+      return {};
     },
-    wrapOnStop: (onStop) => async (facts, signal) => {
+  };
+  const conversation: Feature = {
+    ...recorder,
+    async onStop({ stopHookActive }, signal) {
       const reports = await check(signal);
-      if (reports.length === 0 || facts.stopHookActive) return onStop(facts, signal);
+      if (reports.length === 0 || stopHookActive) return { kind: 'pass' };
       // The next request has no results of calls, which would tell the model of changed files.
       const news = (await collectNews()).map(unwrapReminder);
       return { kind: 'object', words: [...reports, ...news].join('\n\n') };
     },
   };
+  return { conversation, subAgent: recorder };
 }

@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Agent } from '../contracts/agent.ts';
+import type { Feature } from '../contracts/feature.ts';
 import type { EditorPortEvent } from '../contracts/frontend/conversation.ts';
-import type { QueryDeps } from '../contracts/query.ts';
 import { createEditReviews } from '../ide/edit-reviews.ts';
 import { createEditorDiagnosticsTracker, type EditorDiagnostics, hasUnsavedChanges } from '../ide/editor-files.ts';
 import { createEditorLink, type EditorLink, type EditorLinkEvent } from '../ide/editor-link.ts';
@@ -17,8 +17,6 @@ import { getToolFacts } from '../tools/tool-traits.ts';
 import type { Core } from './core.ts';
 import { canReadUnasked } from './permissions/host-file-access.ts';
 import type { SessionPermissions } from './permissions/session-permissions.ts';
-
-type BeforeCall = QueryDeps['beforeCall'];
 
 /** The link of a session to the user's editor: context, diffs, diagnostics and unsaved files. */
 export type IdeIntegration = ReturnType<typeof createIdeIntegration>;
@@ -116,9 +114,8 @@ export function createIdeIntegration(core: Core, permissions: Pick<SessionPermis
       sentContext = context;
       return context === '' ? [] : [wrapInReminder(context)];
     },
-    /** Wraps `beforeCall` to require approval for edits of files with unsaved changes. */
-    wrapBeforeCall: (beforeCall: BeforeCall): BeforeCall =>
-      checkUnsavedFiles(beforeCall, { link, getName, formatPath }),
+    /** The feature that asks before an edit of a file with unsaved changes. */
+    unsavedFiles: createUnsavedFilesFeature({ link, getName, formatPath }),
     /** Creates the comparison of the editor's diagnostics for one conversation or sub-agent. */
     createDiagnostics: (): EditorDiagnostics =>
       createEditorDiagnosticsTracker({ link, getName, formatPath, isReadable, notify: (text) => notify('info', text) }),
@@ -146,17 +143,18 @@ type UnsavedCheckDeps = {
   readonly formatPath: (path: string) => string;
 };
 
-/** Wraps `beforeCall` so that an edit of a file with unsaved changes needs approval. */
-function checkUnsavedFiles(beforeCall: BeforeCall, { link, getName, formatPath }: UnsavedCheckDeps): BeforeCall {
-  return async (request, signal) => {
-    const verdict = await beforeCall(request, signal);
-    if (verdict.ask !== undefined || !link.hasTool('checkDocumentDirty')) return verdict;
-    const { kind, writes = [] } = getToolFacts(request.tool, verdict.input ?? request.input, request.cwd);
-    if (kind !== 'edit') return verdict;
-    const unsaved: string[] = [];
-    for (const path of writes) if (await hasUnsavedChanges(link, path, signal)) unsaved.push(formatPath(path));
-    if (unsaved.length === 0) return verdict;
-    const ask = `${unsaved.join(', ')} has unsaved changes in ${getName()} that this edit does not include.`;
-    return { ...verdict, ask };
+/** Creates the feature that asks before an edit of a file with unsaved changes. */
+function createUnsavedFilesFeature({ link, getName, formatPath }: UnsavedCheckDeps): Feature {
+  return {
+    name: 'editor',
+    async beforeCall({ tool, input, cwd }, signal) {
+      if (!link.hasTool('checkDocumentDirty')) return {};
+      const { kind, writes = [] } = getToolFacts(tool, input, cwd);
+      if (kind !== 'edit') return {};
+      const unsaved: string[] = [];
+      for (const path of writes) if (await hasUnsavedChanges(link, path, signal)) unsaved.push(formatPath(path));
+      if (unsaved.length === 0) return {};
+      return { ask: `${unsaved.join(', ')} has unsaved changes in ${getName()} that this edit does not include.` };
+    },
   };
 }

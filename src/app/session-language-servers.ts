@@ -1,7 +1,7 @@
 import { basename, resolve } from 'node:path';
 import type { LanguageServerConfig } from '../contracts/extension.ts';
+import type { Feature } from '../contracts/feature.ts';
 import type { JsonObject } from '../contracts/json.ts';
-import type { QueryDeps } from '../contracts/query.ts';
 import type { Settings } from '../contracts/settings.ts';
 import type { CallRequest } from '../contracts/tool.ts';
 import { parseLanguageServers } from '../extensions/plugins/parse-language-servers.ts';
@@ -18,8 +18,6 @@ import { findBuiltInToolTraits } from '../tools/tool-traits.ts';
 import type { Core } from './core.ts';
 import type { IdeIntegration } from './ide-integration.ts';
 import type { Session } from './session/session.ts';
-
-type AfterCall = QueryDeps['afterCall'];
 
 /** The diagnostics of the files that one conversation or sub-agent read and changed. */
 export type AgentFileDiagnostics = ReturnType<typeof createCallDiagnostics>;
@@ -126,28 +124,28 @@ function createCallDiagnostics(tracker: DiagnosticsTracker, inEditor: EditorDiag
     (await Promise.all([tracker.takeNewDiagnostics(limit), inEditor.takeNewDiagnostics(editorLimit)]))
       .flat()
       .map(wrapInReminder);
-  return {
-    /** Wraps `beforeCall` to record the diagnostics before the first write. */
-    wrapBeforeCall:
-      (beforeCall: QueryDeps['beforeCall']): QueryDeps['beforeCall'] =>
-      async (request, callSignal) => {
-        if (listCallFiles(request, home).writes.length > 0) await inEditor.recordBefore(callSignal);
-        return beforeCall(request, callSignal);
-      },
-    /** Wraps `afterCall` to record the files a call read and wrote. */
-    wrapAfterCall:
-      (afterCall: AfterCall): AfterCall =>
-      async (request, outcome, durationMs, callSignal) => {
-        signal = callSignal;
-        const { reads, writes } = listCallFiles(request, home);
-        if (outcome.isError !== true) {
-          if (writes.length > 0) inEditor.recordWrite();
-          await Promise.all([...reads.map(tracker.recordRead), ...writes.map(tracker.recordWrite)]);
-        }
-        return afterCall(request, outcome, durationMs, callSignal);
-      },
+  const feature: Feature = {
+    name: 'diagnostics',
+    /** Records the diagnostics before the first write. */
+    async beforeCall(request, callSignal) {
+      if (listCallFiles(request, home).writes.length > 0) await inEditor.recordBefore(callSignal);
+      return {};
+    },
+    /** Records the files a call read and wrote. */
+    async afterCall(request, outcome, _durationMs, callSignal) {
+      signal = callSignal;
+      const { reads, writes } = listCallFiles(request, home);
+      if (outcome.isError !== true) {
+        if (writes.length > 0) inEditor.recordWrite();
+        await Promise.all([...reads.map(tracker.recordRead), ...writes.map(tracker.recordWrite)]);
+      }
+      return {};
+    },
     /** Waits briefly for the servers, then takes the diagnostics of the latest changes. */
-    takeNewDiagnostics: (): Promise<readonly string[]> => takeDiagnostics(signal, signal),
+    reminders: () => takeDiagnostics(signal, signal),
+  };
+  return {
+    feature,
     /** Takes the diagnostics reported so far, without waiting. */
     takeReportedDiagnostics: (): Promise<readonly string[]> =>
       takeDiagnostics(AbortSignal.abort(), new AbortController().signal),

@@ -166,6 +166,9 @@ export type AfterCall = {
   readonly outcome?: ToolOutcome;
 };
 
+/** The facts that are given to stop hooks. */
+export type StopFacts = { readonly messages: readonly Message[]; readonly stopHookActive: boolean };
+
 /** The verdict of stop hooks: pass, object (the loop continues) or prevent (the run ends). */
 export type StopVerdict =
   | { readonly kind: 'pass' }
@@ -264,10 +267,7 @@ export type QueryDeps = {
     durationMs: number,
     signal: AbortSignal,
   ) => Promise<AfterCall>;
-  readonly onStop: (
-    facts: { readonly messages: readonly Message[]; readonly stopHookActive: boolean },
-    signal: AbortSignal,
-  ) => Promise<StopVerdict>;
+  readonly onStop: (facts: StopFacts, signal: AbortSignal) => Promise<StopVerdict>;
   readonly ask: (callId: string, question: UserQuestion, signal: AbortSignal) => Promise<UserAnswer | undefined>;
   /** Stores a result that exceeds the limit of its tool. Returns the shorter result for the model. */
   readonly capResult: (

@@ -1,8 +1,9 @@
+import type { Feature } from '../contracts/feature.ts';
 import type { LoopHooks } from '../contracts/hook.ts';
 import type { JsonObject, JsonValue } from '../contracts/json.ts';
 import type { Message } from '../contracts/message.ts';
 import type { BeforeCall, QueryDeps } from '../contracts/query.ts';
-import type { UserAnswer } from '../contracts/tool.ts';
+import type { CallRequest, UserAnswer } from '../contracts/tool.ts';
 import { copyAsJson, omitUndefined } from '../lib/json.ts';
 import type { HookDispatcher } from './create-hooks.ts';
 
@@ -92,23 +93,40 @@ function getLastReply(messages: readonly Message[]): string {
     : '';
 }
 
+/** Creates the feature of the hooks; `onDenial` is told of the calls that they deny. */
+export function createHooksFeature(
+  { beforeCall, afterCall, onStop }: LoopHooks,
+  onDenial: (request: CallRequest, reason: string) => void,
+): Feature {
+  return {
+    name: 'hooks',
+    async beforeCall(request, signal) {
+      const verdict = await beforeCall(request, signal);
+      const reason = verdict.deny ?? verdict.stop;
+      if (reason !== undefined) onDenial(request, reason);
+      return verdict;
+    },
+    afterCall,
+    onStop,
+  };
+}
+
 const BATCH_TIMEOUT_MS = 60_000;
 
 /** Creates the PostToolBatch hooks: they get all calls of one reply, before the next request to the model. */
-export function createToolBatchHooks(hooks: HookDispatcher, afterCall: QueryDeps['afterCall']) {
+export function createBatchHooksFeature(hooks: HookDispatcher): Feature {
   let endedCalls: JsonObject[] = [];
-  const recordCall: QueryDeps['afterCall'] = (request, outcome, durationMs, signal) => {
-    if (hooks.has('PostToolBatch')) {
-      const { tool, input, callId } = request;
-      const response = copyAsJson({ response: outcome.structured ?? outcome.content }).response ?? null;
-      endedCalls.push({ tool_name: tool, tool_input: input, tool_use_id: callId, tool_response: response });
-    }
-    return afterCall(request, outcome, durationMs, signal);
-  };
   return {
-    afterCall: recordCall,
+    name: 'batch hooks',
+    async afterCall({ tool, input, callId }, outcome) {
+      if (hooks.has('PostToolBatch')) {
+        const response = copyAsJson({ response: outcome.structured ?? outcome.content }).response ?? null;
+        endedCalls.push({ tool_name: tool, tool_input: input, tool_use_id: callId, tool_response: response });
+      }
+      return {};
+    },
     /** Fires PostToolBatch for the calls since the last time; returns the context hooks add. */
-    async end(): Promise<readonly string[]> {
+    async reminders() {
       const calls = endedCalls;
       endedCalls = [];
       if (calls.length === 0) return [];

@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import type { Feature } from '../contracts/feature.ts';
 import type { JsonObject } from '../contracts/json.ts';
 import type { ToolTraits } from '../contracts/permission.ts';
-import type { QueryDeps } from '../contracts/query.ts';
 import type { Tool } from '../contracts/tool.ts';
 import { createSchemaValidator } from './build-tool.ts';
 import { getSessionOnlyFacts } from './tool-facts.ts';
@@ -67,21 +67,18 @@ export function createStructuredOutputTool(schema: JsonObject): Tool {
 const MAX_REMINDERS = 5;
 const REMINDER = 'The answer must be given by calling StructuredOutput, once, with the complete answer. Call it now.';
 
-/** Wraps a stop callback: with a schema, it reminds the model to answer in it, a few times. */
-export function requireStructuredAnswer(
-  schema: JsonObject | undefined,
-  onStop: QueryDeps['onStop'],
-): QueryDeps['onStop'] {
-  if (schema === undefined) return onStop;
+/** Creates the feature that reminds the model to answer in a schema, a few times. */
+export function createStructuredAnswerFeature(): Feature {
   let reminded = { promptId: '', count: 0 };
-  return async (facts, signal) => {
-    const verdict = await onStop(facts, signal);
-    if (verdict.kind !== 'pass') return verdict;
-    const prompt = facts.messages.findLast((message) => message.role === 'user' && message.origin === 'prompt');
-    const promptId = prompt?.id ?? '';
-    const count = reminded.promptId === promptId ? reminded.count : 0;
-    if (count >= MAX_REMINDERS) return verdict;
-    reminded = { promptId, count: count + 1 };
-    return { kind: 'object', words: REMINDER };
+  return {
+    name: 'structured answer',
+    async onStop({ messages }) {
+      const prompt = messages.findLast((message) => message.role === 'user' && message.origin === 'prompt');
+      const promptId = prompt?.id ?? '';
+      const count = reminded.promptId === promptId ? reminded.count : 0;
+      if (count >= MAX_REMINDERS) return { kind: 'pass' };
+      reminded = { promptId, count: count + 1 };
+      return { kind: 'object', words: REMINDER };
+    },
   };
 }

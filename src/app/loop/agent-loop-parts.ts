@@ -23,6 +23,7 @@ import type { SessionHooks } from '../session-hooks.ts';
 import type { SessionLanguageServers } from '../session-language-servers.ts';
 import { type ContextPipelineDeps, createContextPipeline, createSubAgentContextPipeline } from './context-pipeline.ts';
 import { createDirectToolCalls } from './direct-tool-calls.ts';
+import { createFeatureLists } from './list-features.ts';
 import { createModelFallbacks } from './model-fallbacks.ts';
 import { createQueryDepsFactory } from './query-deps-factory.ts';
 import type { RunOverrides } from './run-overrides.ts';
@@ -102,7 +103,8 @@ export function createAgentLoopParts(core: Core, deps: LoopDeps) {
     listWrittenFiles,
   });
   const format = createChangedFilesFormatter(core, { checkpoints: deps.checkpoints, collectNews: prompt.collectNews });
-  const parts = { format, toolset, owners, prompt, context, contextFor, fallbacks, judge };
+  const features = createFeatureLists(core, { ...deps, format, prompt, readState: toolset.readState });
+  const parts = { features, toolset, owners, prompt, context, contextFor, fallbacks, judge };
   const queryDeps = createQueryDepsFactory(core, { ...deps, ...parts });
   const subAgents = createSubAgentManager(core, {
     ...deps,

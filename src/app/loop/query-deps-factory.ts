@@ -1,40 +1,32 @@
 import { join } from 'node:path';
 import type { AgentPort } from '../../agent/agent-deps.ts';
 import type { SubAgentDefinition } from '../../contracts/extension.ts';
-import type { JsonObject } from '../../contracts/json.ts';
 import { type ContextPort, DEFAULT_LOOP_GUARD, type QueryDeps } from '../../contracts/query.ts';
 import type { Settings } from '../../contracts/settings.ts';
-import type { Tool, ToolOutcome } from '../../contracts/tool.ts';
+import type { Tool } from '../../contracts/tool.ts';
 import { completeQueryDeps, type QueryDepsInput } from '../../engine/default-deps.ts';
+import { composeFeatures } from '../../engine/features.ts';
 import { selectAgentTools } from '../../extensions/apply-agent.ts';
-import type { HookDispatcher } from '../../hooks/create-hooks.ts';
-import { collectAgentHooks } from '../../hooks/hook-sources.ts';
-import { createLoopHooks, createToolBatchHooks, wrapElicitationWithHooks } from '../../hooks/loop-hooks.ts';
+import { wrapElicitationWithHooks } from '../../hooks/loop-hooks.ts';
 import { getPlanModeModel, resolveModel } from '../../model/built-in-models.ts';
 import { deriveEffortFromThinkingBudget } from '../../model/efforts.ts';
 import { SUB_AGENT_PROMPT } from '../../prompt/system-prompt.ts';
-import { getSubAgentPath } from '../../session/paths.ts';
-import { bashTraits } from '../../tools/bash/bash.ts';
 import { createResultCap } from '../../tools/cap-result.ts';
 import { editTraits } from '../../tools/edit/edit.ts';
-import { formatDiskChanges } from '../../tools/files/disk-changes.ts';
 import { createFileReadState, type FileReadState } from '../../tools/files/file-read-state.ts';
 import { readTraits } from '../../tools/read/read.ts';
-import { requireStructuredAnswer } from '../../tools/structured-output.ts';
 import type { SubAgentCallRegistry } from '../../tools/task/sub-agent-call-registry.ts';
 import { toolSearchTraits } from '../../tools/tool-search.ts';
 import { findBuiltInToolTraits } from '../../tools/tool-traits.ts';
 import { writeTraits } from '../../tools/write.ts';
-import type { ChangedFilesFormatter } from '../changed-files-formatter.ts';
 import type { Core } from '../core.ts';
-import type { IdeIntegration } from '../ide-integration.ts';
 import type { AutoModeJudge } from '../permissions/auto-mode-judge.ts';
 import type { PermissionGateOverrides } from '../permissions/query-permission-gate.ts';
 import type { SessionPermissions } from '../permissions/session-permissions.ts';
 import type { Session } from '../session/session.ts';
 import { type SessionHooks, wrapGateWithHooks } from '../session-hooks.ts';
-import type { AgentFileDiagnostics, SessionLanguageServers } from '../session-language-servers.ts';
 import type { SubAgentRequestParts } from './context-pipeline.ts';
+import type { FeatureLists } from './list-features.ts';
 import type { ModelFallbacks } from './model-fallbacks.ts';
 import type { RunOverrides } from './run-overrides.ts';
 import type { SessionSystemPrompt } from './session-system-prompt.ts';
@@ -52,9 +44,7 @@ type QueryDepsParts = SubAgentQueryDeps & {
   readonly fallbacks: ModelFallbacks;
   readonly runOverrides: RunOverrides;
   readonly judge: AutoModeJudge;
-  readonly languages: SessionLanguageServers;
-  readonly format: ChangedFilesFormatter;
-  readonly editor: Pick<IdeIntegration, 'wrapBeforeCall'>;
+  readonly features: FeatureLists;
 };
 
 /** Creates the dependencies of each query, as a snapshot at its start. */
@@ -69,7 +59,7 @@ export type QueryDepsFactory = {
 /** Creates the source of query dependencies. */
 export function createQueryDepsFactory(core: Core, parts: QueryDepsParts): QueryDepsFactory {
   const { options, live, model, settings, meter } = core;
-  const { session, permissions, hooks, toolset, prompt, runOverrides, format } = parts;
+  const { session, permissions, hooks, toolset, prompt, runOverrides } = parts;
   const capResult = createResultCap(() => join(session.transcript.folder, 'results'));
   const { summarizeCalls } = createSideRequests(core);
 
@@ -103,43 +93,19 @@ export function createQueryDepsFactory(core: Core, parts: QueryDepsParts): Query
     return { config, modelInfo: model.infoOf, ask, onWait, capResult, costUsd: meter.getCostUsd, newId: core.newId };
   }
 
-  function createHookCallbacks(
-    port: AgentPort,
-    watch: AgentFileDiagnostics,
-    firing: HookDispatcher,
-    ...stopHook: [StopEvent, JsonObject?]
-  ) {
-    const { beforeCall, afterCall, onStop } = createLoopHooks(firing, ...stopHook);
-    return {
-      beforeCall: watch.wrapBeforeCall(parts.editor.wrapBeforeCall(permissions.recordHookDenials(port, beforeCall))),
-      afterCall: format.wrapAfterCall(watch.wrapAfterCall(afterCall)),
-      onStop,
-    };
-  }
-
   return {
     gate,
     conversation(port) {
       const system = prompt.system.parts();
-      const { mainDiagnostics } = parts.languages;
-      const hookCallbacks = createHookCallbacks(port, mainDiagnostics, hooks, 'Stop');
-      const batch = createToolBatchHooks(hooks, reportShellChanges(toolset.readState, hookCallbacks.afterCall));
       const deps = completeQueryDeps({
         ...createSharedDeps(port),
-        ...hookCallbacks,
-        afterCall: batch.afterCall,
-        onStop: format.wrapOnStop(requireStructuredAnswer(options.jsonSchema, hookCallbacks.onStop)),
+        ...composeFeatures(parts.features.conversation(port)),
         model: session.recordedPort,
         toolSpecs: toolset.getSpecs,
         cwd: () => live.current().cwd,
         gate: gate(port, { getRules: runOverrides.rules }),
         context: parts.context,
         queues: port.queues,
-        attachments: async () => [
-          ...(await batch.end()),
-          ...(await collectFreshNews(core, prompt, hooks)),
-          ...(await mainDiagnostics.takeNewDiagnostics()),
-        ],
         transformRequest: parts.turnLog.recordRequest,
         ...(summarizeCalls === undefined ? {} : { summarizeCalls }),
       });
@@ -147,22 +113,14 @@ export function createQueryDepsFactory(core: Core, parts: QueryDepsParts): Query
     },
     subAgent(port, asking) {
       const agentGate = gate(port, createSubAgentGateBounds(core, asking.kind, asking.workspace));
-      const agentHooks = asking.isForHook ? hooks.withoutAgentHooks : hooks.withHooks(collectAgentHooks(asking.kind));
-      const { agentId, kind } = asking;
-      const watch = parts.languages.createDiagnostics();
-      const hookCallbacks = createHookCallbacks(port, watch, agentHooks, 'SubagentStop', {
-        agent_id: agentId,
-        agent_type: kind.name,
-        agent_transcript_path: getSubAgentPath(session.transcript.folder, agentId),
-      });
+      const readState = createFileReadState();
       const shared = {
         ...createSharedDeps(port),
-        ...hookCallbacks,
+        ...composeFeatures(parts.features.subAgent(port, asking, readState)),
         gate: agentGate,
         queues: port.queues,
-        attachments: watch.takeNewDiagnostics,
       };
-      return createSubAgentDeps(core, parts, shared, asking);
+      return createSubAgentDeps(core, parts, shared, { ...asking, readState });
     },
   };
 }
@@ -170,23 +128,6 @@ export function createQueryDepsFactory(core: Core, parts: QueryDepsParts): Query
 function getLoopGuard({ loopGuard: { enabled = true, ...limits } = {} }: Settings): QueryDeps['config']['loopGuard'] {
   return enabled ? { ...DEFAULT_LOOP_GUARD, ...limits } : undefined;
 }
-
-/** Adds the known files that a shell command changed to its result; the model need not read them again. */
-function reportShellChanges(readState: FileReadState, afterCall: QueryDeps['afterCall']): QueryDeps['afterCall'] {
-  return async (request, outcome, durationMs, signal) => {
-    const changes = request.tool === bashTraits.name ? await readState.adoptDiskChanges() : [];
-    if (changes.length === 0) return afterCall(request, outcome, durationMs, signal);
-    const { content } = outcome;
-    const note = formatDiskChanges(changes, request.cwd);
-    const noted: ToolOutcome = {
-      ...outcome,
-      content: typeof content === 'string' ? `${content}\n${note}`.trim() : [...content, { type: 'text', text: note }],
-    };
-    return { outcome: noted, ...(await afterCall(request, noted, durationMs, signal)) };
-  };
-}
-
-type StopEvent = 'Stop' | 'SubagentStop';
 
 const CONTEXT_ADVICE = {
   fullContext: 'Use /compact, or /clear to start over.',
@@ -199,17 +140,6 @@ function findPlanModel({ options, environment, settings, live }: Core): string |
   const { mode, model } = live.current();
   if (mode !== 'plan' || configured === undefined || resolveModel(configured) !== model) return undefined;
   return getPlanModeModel(configured);
-}
-
-/** Reloads extensions and watched files that the last calls may have changed, and collects the news. */
-async function collectFreshNews(
-  { extensions }: Core,
-  prompt: SessionSystemPrompt,
-  hooks: SessionHooks,
-): Promise<readonly string[]> {
-  await hooks.checkWatchedFiles();
-  await extensions.refresh();
-  return prompt.collectNews();
 }
 
 /** The sub-agent whose query dependencies are created, with its requested model. */
@@ -252,12 +182,12 @@ function createSubAgentDeps(
     workspace,
     systemPrompt,
     privateTools,
+    readState,
     model: requestedModel = kind.model ?? 'inherit',
-  }: QueryingSubAgent,
+  }: QueryingSubAgent & { readonly readState: FileReadState },
 ): QueryDeps {
   const ownModel = requestedModel === 'inherit' ? [] : [{ model: resolveModel(requestedModel) }];
   const chain = [...ownModel, ...config.chain];
-  const readState = createFileReadState();
   const depth = owners.getDepth(agentId);
   const tools = selectAgentTools(kind, toolset.createForSubAgent(readState, privateTools), {
     depth,
@@ -271,10 +201,8 @@ function createSubAgentDeps(
     ...(workspace.promptText === undefined ? [] : [{ name: 'worktree', text: workspace.promptText }]),
   ];
   const first = chain[0] ?? '';
-  const { afterCall } = shared;
   const deps = completeQueryDeps({
     ...shared,
-    ...(afterCall && { afterCall: reportShellChanges(readState, afterCall) }),
     config: {
       ...config,
       ...(kind.effort === undefined ? {} : { effort: kind.effort }),

@@ -3,6 +3,7 @@ import type { PermissionUpdate } from '../../contracts/frontend/host-capabilitie
 import type { JsonObject } from '../../contracts/json.ts';
 import type { Decision, PermissionMode, Rule } from '../../contracts/permission.ts';
 import type { QueryDeps } from '../../contracts/query.ts';
+import type { CallRequest } from '../../contracts/tool.ts';
 import { toPosixPolicy } from '../../permissions/create-decision-context.ts';
 import { matchesRule } from '../../permissions/decide.ts';
 import { findBypassProblem } from '../../permissions/initial-mode.ts';
@@ -53,7 +54,7 @@ export type SessionPermissions = PermissionPolicySource & {
   readonly canAsk: boolean;
   createGate(port: AgentPortWithApprovers, bounds?: PermissionGateOverrides): QueryDeps['gate'];
   /** Wraps hooks so that their denials are recorded. */
-  recordHookDenials(port: AgentPort, beforeCall: QueryDeps['beforeCall']): QueryDeps['beforeCall'];
+  recordHookDenial(port: AgentPort, request: CallRequest, reason: string): void;
   listDenials(): readonly DeniedToolCall[];
   /** Returns the last decisions, the oldest first. */
   listDecisions(): readonly PastDecision[];
@@ -150,12 +151,7 @@ export function createSessionPermissions(
     canBypass,
     canAsk: gateDeps.canAsk,
     createGate: (port, bounds) => createQueryPermissionGate(gateDeps, port, bounds),
-    recordHookDenials: (port, beforeCall) => async (request, signal) => {
-      const before = await beforeCall(request, signal);
-      const reason = before.deny ?? before.stop;
-      if (reason !== undefined) recordHookDenial(gateDeps, port, request, reason);
-      return before;
-    },
+    recordHookDenial: (port, request, reason) => recordHookDenial(gateDeps, port, request, reason),
     listDenials: () => denials,
     listDecisions: () => decisions,
     listSearchExclusions: () => listSearchExclusions(toPosixPolicy(source.getPolicy(live.current().cwd), fs)),

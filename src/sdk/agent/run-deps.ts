@@ -1,12 +1,14 @@
 import type { AgentPort } from '../../agent/agent-deps.ts';
 import type { Agent } from '../../contracts/agent.ts';
 import { describeRefusal } from '../../contracts/denial.ts';
+import type { Feature } from '../../contracts/feature.ts';
 import type { JsonObject } from '../../contracts/json.ts';
 import type { ModelFailure } from '../../contracts/model.ts';
 import type { PermissionAnswer, PermissionRequest } from '../../contracts/permission.ts';
-import type { AfterCall, BeforeCall, ContextPort, QueryDeps } from '../../contracts/query.ts';
+import type { BeforeCall, ContextPort, QueryDeps } from '../../contracts/query.ts';
 import type { CallRequest, GateVerdict, ToolOutcome } from '../../contracts/tool.ts';
 import { completeQueryDeps } from '../../engine/default-deps.ts';
+import { composeFeatures } from '../../engine/features.ts';
 import { toRequestMessages } from '../../engine/request/build-model-request.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import { omitUndefined } from '../../lib/json.ts';
@@ -145,7 +147,8 @@ function createCallbackDeps(
   tools: () => readonly AgentTool[],
   { resumption, onOutcome, withhold }: Pick<RunDepsInput, 'resumption' | 'onOutcome'> & { readonly withhold: Withhold },
 ): CallbackDeps {
-  const { hooks, beforeToolCall, afterToolCall, onPayload, shouldStopAfterTurn } = options;
+  const { onPayload, shouldStopAfterTurn } = options;
+  const features = composeFeatures(listFeatures(options, port));
   /** A call that ended before the run was suspended has passed its checks. */
   const isDone = ({ callId }: CallRequest) => resumption?.getOutcome(callId) !== undefined;
   return {
@@ -157,22 +160,15 @@ function createCallbackDeps(
       return decideCall(call, hintOrApproval, signal, questions.askPermission);
     },
     ask: questions.ask,
-    ...(hooks || beforeToolCall
-      ? {
-          beforeCall: async (call, signal) =>
-            isDone(call) || resumption?.getAnswer(call.callId) !== undefined
-              ? {}
-              : runBeforeCall(options, call, signal),
-        }
-      : {}),
+    beforeCall: async (call, signal) =>
+      isDone(call) || resumption?.getAnswer(call.callId) !== undefined ? {} : features.beforeCall(call, signal),
     async afterCall(call, outcome, durationMs, signal) {
       if (isDone(call)) return {};
-      const needsCheck = hooks !== undefined || afterToolCall !== undefined;
-      const verdict = needsCheck ? await runAfterCall(options, { call, outcome, durationMs }, signal, port) : {};
+      const verdict = await features.afterCall(call, outcome, durationMs, signal);
       onOutcome(call.callId, verdict.outcome ?? outcome);
       return verdict;
     },
-    ...(hooks && { onStop: hooks.onStop }),
+    onStop: features.onStop,
     ...(onPayload && {
       transformRequest(request) {
         try {
@@ -188,48 +184,34 @@ function createCallbackDeps(
   };
 }
 
-/** Runs the hooks, then the callback of the application with the input that the hooks returned. */
-async function runBeforeCall(
-  { hooks, beforeToolCall }: AgentOptions,
-  call: CallRequest,
-  signal: AbortSignal,
-): Promise<BeforeCall> {
-  const hookVerdict = (await hooks?.beforeCall(call, signal)) ?? {};
-  if (hookVerdict.deny !== undefined || hookVerdict.stop !== undefined) return hookVerdict;
-  const callWithInput = hookVerdict.input === undefined ? call : { ...call, input: hookVerdict.input };
-  const { block, input, ask, endRun } = checkBeforeToolCallResult(await beforeToolCall?.(callWithInput, signal));
-  return {
-    ...hookVerdict,
-    ...omitUndefined({ deny: block, input, ask, stop: endRun }),
+/**
+ * Lists the features of an agent in an application. Hooks come first before a call, so that the callback gets the input
+ * they return, and last after it, so that they do not see what the callback removed.
+ */
+function listFeatures({ hooks, beforeToolCall, afterToolCall }: AgentOptions, { emit }: AgentPort): readonly Feature[] {
+  const application: Feature = {
+    name: 'application',
+    ...(beforeToolCall && {
+      async beforeCall(call, signal) {
+        const { block, input, ask, endRun } = checkBeforeToolCallResult(await beforeToolCall(call, signal));
+        return omitUndefined({ deny: block, input, ask, stop: endRun });
+      },
+    }),
+    ...(afterToolCall && {
+      async afterCall(call, result, _durationMs, signal) {
+        const runCallback = async () => parseAfterToolCallResult(await afterToolCall(call, result, signal), call.tool);
+        const { outcome, add, endRun } = await runCallback().catch(async (thrown): Promise<AfterToolCallResult> => {
+          const text = `afterToolCall failed for ${call.tool}: ${getErrorMessage(thrown)}`;
+          await emit({ type: 'notice', level: 'error', text });
+          return { outcome: createWithheldOutcome(call.tool) };
+        });
+        return omitUndefined({ outcome, context: add, stop: endRun });
+      },
+    }),
   };
-}
-
-type FinishedCall = { readonly call: CallRequest; readonly outcome: ToolOutcome; readonly durationMs: number };
-
-/** Runs the callback of the application, then the hooks, so that hooks do not see what the callback removed. */
-async function runAfterCall(
-  { hooks, afterToolCall }: AgentOptions,
-  { call, outcome: result, durationMs }: FinishedCall,
-  signal: AbortSignal,
-  { emit }: Pick<AgentPort, 'emit'>,
-): Promise<AfterCall> {
-  const runCallback = async () => parseAfterToolCallResult(await afterToolCall?.(call, result, signal), call.tool);
-  const { outcome, add, endRun } = await runCallback().catch(async (thrown): Promise<AfterToolCallResult> => {
-    await emit({
-      type: 'notice',
-      level: 'error',
-      text: `afterToolCall failed for ${call.tool}: ${getErrorMessage(thrown)}`,
-    });
-    return { outcome: createWithheldOutcome(call.tool) };
-  });
-  const hookVerdict = (await hooks?.afterCall(call, outcome ?? result, durationMs, signal)) ?? {};
-  const context = [add, hookVerdict.context].filter((text) => text !== undefined);
-  return {
-    ...hookVerdict,
-    ...(outcome === undefined ? {} : { outcome }),
-    ...(context.length === 0 ? {} : { context: context.join('\n\n') }),
-    ...(endRun === undefined ? {} : { stop: endRun }),
-  };
+  if (hooks === undefined) return [application];
+  const { beforeCall, afterCall, onStop } = hooks;
+  return [{ name: 'hooks', beforeCall }, application, { name: 'hooks', afterCall, onStop }];
 }
 
 /** Creates the outcome of a result whose check failed: it may contain something the model must not see. */

@@ -1,7 +1,9 @@
 import { relative } from 'node:path';
+import type { Feature } from '../../contracts/feature.ts';
 import { isPathBelow } from '../../lib/files/path-style.ts';
 import { decodeText } from '../../lib/files/text-encoding.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
+import { bashTraits } from '../bash/bash.ts';
 import { type FileBytes, readFileBytes } from './read-bytes.ts';
 
 /** A change of a file that was not made by the tools that change files. */
@@ -55,6 +57,23 @@ export function formatDiskChanges(changes: readonly DiskChange[], cwd: string): 
   const more = changes.length > MAX_LISTED ? [`${changes.length - MAX_LISTED} more`] : [];
   return `[changed: ${[...named, ...more].join(', ')}]`;
 }
+
+/** Adds the known files that a shell command changed to its result; the model need not read them again. */
+export function createDiskChangesFeature(readState: { adoptDiskChanges(): Promise<readonly DiskChange[]> }): Feature {
+  return {
+    name: 'disk changes',
+    async afterCall({ tool, cwd }, outcome) {
+      const changes = tool === bashTraits.name ? await readState.adoptDiskChanges() : [];
+      if (changes.length === 0) return {};
+      const { content } = outcome;
+      const note = formatDiskChanges(changes, cwd);
+      const noted = typeof content === 'string' ? `${content}\n${note}`.trim() : [...content, createTextBlock(note)];
+      return { outcome: { ...outcome, content: noted } };
+    },
+  };
+}
+
+const createTextBlock = (text: string) => ({ type: 'text', text }) as const;
 
 const MAX_FILE_BYTES = 256 * 1024;
 const MAX_CACHE_BYTES = 4 * 1024 * 1024;

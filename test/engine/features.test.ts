@@ -1,0 +1,104 @@
+import { expect, test } from 'vitest';
+import type { Feature } from '../../src/contracts/feature.ts';
+import type { CallRequest, ToolOutcome } from '../../src/contracts/tool.ts';
+import { composeFeatures } from '../../src/engine/features.ts';
+
+const CALL: CallRequest = {
+  callId: 'call-1',
+  tool: 'Bash',
+  title: 'ls',
+  input: { command: 'ls' },
+  isReadOnly: true,
+  cwd: '/project',
+};
+const { signal } = new AbortController();
+
+const outcomeOf = (content: string): ToolOutcome => ({ content, display: { kind: 'text', text: content } });
+
+test('without features calls pass as they are', async () => {
+  const { beforeCall, afterCall, onStop, attachments } = composeFeatures([{ name: 'nothing' }]);
+  expect(await beforeCall(CALL, signal)).toEqual({});
+  expect(await afterCall(CALL, outcomeOf('a'), 1, signal)).toEqual({});
+  expect(await onStop({ messages: [], stopHookActive: false }, signal)).toEqual({ kind: 'pass' });
+  expect(await attachments([])).toEqual([]);
+});
+
+test('a feature gets the input of those before it; the first reason counts, and contexts are joined', async () => {
+  const seen: unknown[] = [];
+  const { beforeCall } = composeFeatures([
+    { name: 'one', beforeCall: async () => ({ input: { command: 'ls -a' }, ask: 'First.', context: 'a' }) },
+    {
+      name: 'two',
+      async beforeCall({ input }) {
+        seen.push(input);
+        return { ask: 'Second.', allow: 'two', context: 'b' };
+      },
+    },
+  ]);
+  expect(await beforeCall(CALL, signal)).toEqual({
+    input: { command: 'ls -a' },
+    ask: 'First.',
+    allow: 'two',
+    context: 'a\n\nb',
+  });
+  expect(seen).toEqual([{ command: 'ls -a' }]);
+});
+
+test.each([{ deny: 'No.' }, { stop: 'Enough.' }])('nobody is asked after %o', async (verdict) => {
+  const { beforeCall } = composeFeatures([
+    { name: 'one', beforeCall: async () => verdict },
+    { name: 'two', beforeCall: () => Promise.reject(new Error('It was asked.')) },
+  ]);
+  expect(await beforeCall(CALL, signal)).toEqual(verdict);
+});
+
+test('a feature gets the result of those before it; the last result and the first block count', async () => {
+  const { afterCall } = composeFeatures([
+    { name: 'one', afterCall: async (_, { content }) => ({ outcome: outcomeOf(`${content}b`), block: 'First.' }) },
+    { name: 'two', afterCall: async () => ({ context: 'seen' }) },
+    { name: 'three', afterCall: async (_, { content }) => ({ outcome: outcomeOf(`${content}c`), block: 'Second.' }) },
+  ]);
+  expect(await afterCall(CALL, outcomeOf('a'), 1, signal)).toEqual({
+    outcome: outcomeOf('abc'),
+    block: 'First.',
+    context: 'seen',
+  });
+});
+
+test('the first objection decides, and reminders keep the order of the list', async () => {
+  const asked: string[] = [];
+  const stopping = (name: string, words?: string): Feature => ({
+    name,
+    async onStop() {
+      asked.push(name);
+      return words === undefined ? { kind: 'pass' } : { kind: 'object', words };
+    },
+    reminders: async () => [name],
+  });
+  const { onStop, attachments } = composeFeatures([stopping('a'), stopping('b', 'Not yet.'), stopping('c', 'Never.')]);
+  expect(await onStop({ messages: [], stopHookActive: false }, signal)).toEqual({ kind: 'object', words: 'Not yet.' });
+  expect(asked).toEqual(['a', 'b']);
+  expect(await attachments([])).toEqual(['a', 'b', 'c']);
+});
+
+/** The whole of a new behaviour around calls. */
+function createSlowCallsFeature(): Feature {
+  const times = new Map<string, number[]>();
+  return {
+    name: 'slow calls',
+    async afterCall({ tool }, _outcome, durationMs) {
+      const earlier = times.get(tool) ?? [];
+      times.set(tool, [...earlier, durationMs]);
+      const median = earlier.toSorted((a, b) => a - b)[Math.floor(earlier.length / 2)];
+      return median !== undefined && durationMs > median ? { context: `${tool} took longer than its median.` } : {};
+    },
+  };
+}
+
+test('a new behaviour around calls is one feature in the list', async () => {
+  const { afterCall } = composeFeatures([createSlowCallsFeature()]);
+  const contexts: unknown[] = [];
+  for (const durationMs of [100, 90, 95, 300, 80])
+    contexts.push((await afterCall(CALL, outcomeOf('a'), durationMs, signal)).context);
+  expect(contexts).toEqual([undefined, undefined, undefined, 'Bash took longer than its median.', undefined]);
+});
