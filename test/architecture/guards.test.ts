@@ -329,7 +329,8 @@ function project(files: Readonly<Record<string, string>>): string {
 function run(tool: string, args: readonly string[], folder: string): Promise<{ code: number | null; said: string }> {
   const child = spawn(process.execPath, [join(root, 'node_modules', tool), ...args], {
     cwd: folder,
-    env: { ...process.env, NO_COLOR: '1' },
+    // The tools keep caches in the home folder.
+    env: { ...process.env, NO_COLOR: '1', HOME: folder, XDG_CACHE_HOME: folder },
   });
   let said = '';
   child.stdout.on('data', (chunk) => {
