@@ -1,14 +1,17 @@
 import { createHash } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
-import { type FileHandle, open, realpath, stat } from 'node:fs/promises';
+import { type FileHandle, open, stat } from 'node:fs/promises';
 import { ToolFailure } from '../../contracts/tool.ts';
 import { getErrnoCode, getErrorMessage } from '../../lib/errors.ts';
+import { findRealPath } from '../../lib/files/real-path.ts';
 import { formatBytes } from '../../lib/text/format.ts';
 
 /** The content of a file, with the metadata that identifies this version. */
 export type FileBytes = {
   readonly realPath: string;
   readonly bytes: Uint8Array;
+  /** The content on disk; `bytes` may have the unsaved changes of an editor. */
+  readonly diskBytes: Uint8Array;
   readonly mtimeMs: number;
   readonly size: number;
   readonly hash: string;
@@ -28,8 +31,9 @@ export async function readFileBytes(file: string, signal: AbortSignal): Promise<
     try {
       const stats = await handle.stat();
       assertReadable(file, stats);
-      const [bytes, realPath] = await Promise.all([readAll(handle, stats.size, file, signal), realpath(file)]);
-      return { realPath, bytes, mtimeMs: stats.mtimeMs, size: bytes.length, hash: hashBytes(bytes) };
+      const [bytes, realPath] = await Promise.all([readAll(handle, stats.size, file, signal), findRealPath(file)]);
+      if (realPath === undefined) throw createMissingFailure(file);
+      return { realPath, bytes, diskBytes: bytes, mtimeMs: stats.mtimeMs, size: bytes.length, hash: hashBytes(bytes) };
     } finally {
       // The content is there; nothing has to wait for this.
       void handle.close().catch(() => undefined);
@@ -75,11 +79,15 @@ function createTooLargeFailure(file: string, size: number): ToolFailure {
   );
 }
 
+function createMissingFailure(file: string, cause?: unknown): ToolFailure {
+  return new ToolFailure(`${file} does not exist. Check the path, or look for it with Glob.`, { cause });
+}
+
 function toReadFailure(file: string, thrown: unknown): unknown {
   if (thrown instanceof ToolFailure) return thrown;
   const code = getErrnoCode(thrown);
   if (code === 'ENOENT' || code === 'ENOTDIR') {
-    return new ToolFailure(`${file} does not exist. Check the path, or look for it with Glob.`, { cause: thrown });
+    return createMissingFailure(file, thrown);
   }
   if (code === 'EACCES' || code === 'EPERM') {
     return new ToolFailure(`No permission to read ${file}.`, { cause: thrown });
