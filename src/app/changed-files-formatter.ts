@@ -26,7 +26,7 @@ export function createChangedFilesFormatter(
   core: Core,
   { checkpoints, collectNews }: TurnEndDeps,
 ): ChangedFilesFormatter {
-  const { cwd, environment, settings, bus, trusted } = core;
+  const { cwd, environment, settings, bus, trusted, locks } = core;
   const written = new Set<string>();
 
   /** Runs the linter first: what it fixes is formatted, too. */
@@ -52,7 +52,9 @@ export function createChangedFilesFormatter(
     const request = { files, kind, setting, folder: cwd, path, usesProjectPrograms, variables: settings.variables() };
     // Recorded like the changes of a command, so that an undo takes them back too.
     const watch = await checkpoints?.beforeCommand(files);
-    const { changed, reports } = await runFormattersOrLinters(request, signal).finally(() => watch?.ended('over'));
+    const { changed, reports } = await runFormattersOrLinters(request, locks, signal).finally(() =>
+      watch?.ended('over'),
+    );
     const names = changed.map((file) => relative(cwd, file)).join(', ');
     const text = `${kind === 'formatter' ? 'Formatted' : 'The linter fixed'} ${names}.`;
     if (names !== '') await bus.emit({ type: 'notice', level: 'info', topic: 'format', text });

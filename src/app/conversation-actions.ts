@@ -102,6 +102,7 @@ export function createConversationActions(
     agent,
     checkpoints,
     cwd: () => live.current().cwd,
+    locks: core.locks,
     newId: core.newId,
     addNews: loop.addNews,
   });

@@ -7,6 +7,7 @@ import type { LiveSessionState } from '../contracts/live-session-state.ts';
 import type { LoadedSettings, Settings } from '../contracts/settings.ts';
 import type { Extensions } from '../extensions/load-extensions.ts';
 import type { GitRepository } from '../git/git-repository.ts';
+import type { FileLocks } from '../lib/files/file-locks.ts';
 import type { MountHealth } from '../lib/files/mount-health.ts';
 import type { ModelRegistry } from '../model/registry/model-registry.ts';
 import type { UsageMeter } from '../model/usage-meter.ts';
@@ -31,6 +32,7 @@ export type Core = {
   readonly meter: UsageMeter;
   readonly repository: GitRepository;
   readonly mounts: MountHealth;
+  readonly locks: FileLocks;
   readonly bus: EventBus;
   readonly now: () => number;
   readonly newId: () => string;

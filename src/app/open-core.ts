@@ -7,6 +7,7 @@ import type { ModelPort } from '../contracts/model.ts';
 import type { Settings } from '../contracts/settings.ts';
 import { applyAgentToOptions } from '../extensions/apply-agent.ts';
 import { openGitRepository } from '../git/git-repository.ts';
+import { createFileLocks } from '../lib/files/file-locks.ts';
 import { createMountHealth } from '../lib/files/mount-health.ts';
 import { readStoredApiKeys } from '../model/api-keys.ts';
 import { explainUnsupportedEffort } from '../model/efforts.ts';
@@ -92,6 +93,7 @@ export async function openCore(runOptions: CliRunOptions, started: RegisteredRun
     meter: createUsageMeter(model.infoOf),
     repository,
     mounts: createMountHealth(),
+    locks: createFileLocks(environment.ouroHome),
     bus,
     now: Date.now,
     newId: randomUUID,

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { CheckpointInfo } from '../contracts/frontend/conversation.ts';
 import type { CheckpointEntry, CheckpointPathState, RewoundPath } from '../contracts/session.ts';
+import type { FileLocks } from '../lib/files/file-locks.ts';
 import type { MountHealth } from '../lib/files/mount-health.ts';
 import { decodeFileName } from '../lib/files/non-utf8-paths.ts';
 import {
@@ -45,6 +46,8 @@ export type CheckpointDeps = {
   readonly mounts?: MountHealth;
   /** Folder for notes about unfinished writes; the next start repairs what a crash left behind. */
   readonly unfinished?: string;
+  /** Keep sessions from changing a file at the same time. */
+  readonly locks: FileLocks;
   /** Folder in which all running ouro processes record what their tools write. */
   readonly sharedWritesFolder?: string;
 };
@@ -104,7 +107,7 @@ export function createCheckpoints(deps: CheckpointDeps): Checkpoints {
     ledger,
   });
 
-  const disk = { snapshots, store, keeper, unfinished: deps.unfinished };
+  const disk = { snapshots, store, keeper, unfinished: deps.unfinished, locks: deps.locks };
   const hasPrompt = (id: string) => entries.some((entry) => entry.step === 'prompt' && entry.id === id);
   /** The last restore; recording a change waits for it, because it yields to the event loop between files. */
   let restoring: Promise<unknown> = Promise.resolve();

@@ -2,6 +2,7 @@ import { chmodSync } from 'node:fs';
 import { dirname, sep } from 'node:path';
 import type { CheckpointPathState, RewoundPath } from '../contracts/session.ts';
 import { getErrnoCode, getErrorMessage } from '../lib/errors.ts';
+import { type FileLocks, FileStaysLocked } from '../lib/files/file-locks.ts';
 import { encodeFsPath } from '../lib/files/non-utf8-paths.ts';
 import { createEventLoopYielder } from '../lib/promises.ts';
 import { formatCount } from '../lib/text/format.ts';
@@ -34,6 +35,7 @@ export type RestoreDeps = {
   readonly captureState: (path: string) => CheckpointPathState;
   /** Folder for notes about unfinished writes. */
   readonly unfinished: string | undefined;
+  readonly locks: FileLocks;
 };
 
 /**
@@ -43,7 +45,7 @@ export type RestoreDeps = {
  */
 export async function restoreFiles(
   plan: readonly PendingRestore[],
-  { store, captureState, unfinished }: RestoreDeps,
+  { store, captureState, unfinished, locks }: RestoreDeps,
   signal: AbortSignal,
 ): Promise<RestoreResult> {
   const restored: string[] = [];
@@ -65,14 +67,26 @@ export async function restoreFiles(
     }
   };
   const change = async ({ path, before }: PendingRestore, action: () => void, completed: string[]) => {
-    await yieldIfDue();
-    if (signal.aborted) {
-      skipped += 1;
-      failed.add(path);
-    } else if (isChangedMeanwhile(path, before, captureState)) {
+    if (isChangedMeanwhile(path, before, captureState)) {
       problems.push(`${path}: another program changed it during this undo, so it is left unchanged.`);
       failed.add(path);
     } else attempt(path, action, completed);
+  };
+  const changeIfFree = async (item: PendingRestore, action: () => void, completed: string[]) => {
+    await yieldIfDue();
+    if (signal.aborted) {
+      skipped += 1;
+      failed.add(item.path);
+      return;
+    }
+    try {
+      await locks.run([item.path], () => change(item, action, completed), signal);
+    } catch (thrown) {
+      if (thrown instanceof FileStaysLocked) problems.push(thrown.message);
+      else if (signal.aborted) skipped += 1;
+      else throw thrown;
+      failed.add(item.path);
+    }
   };
 
   for (const { path, after } of plan) {
@@ -81,13 +95,13 @@ export async function restoreFiles(
   const sorted = plan.toSorted(deepestFirst);
   // Deepest first, so that folders are empty when they are removed.
   for (const item of sorted) {
-    if (item.after.kind === 'absent') await change(item, () => removePath(item.path, openedFolders), removed);
+    if (item.after.kind === 'absent') await changeIfFree(item, () => removePath(item.path, openedFolders), removed);
   }
   // Outermost first, so that folders exist before their contents.
   for (const item of sorted.toReversed()) {
     const { path, after } = item;
     if (after.kind === 'absent' || after.kind === 'not-kept') continue;
-    await change(item, () => restorePath(path, after, context), restored);
+    await changeIfFree(item, () => restorePath(path, after, context), restored);
   }
   // Folder modes last: a read-only folder would have prevented the writes above.
   for (const [path, mode] of openedFolders)

@@ -1,5 +1,6 @@
 import { dirname } from 'node:path';
 import type { CheckpointPathState, RewoundPath } from '../contracts/session.ts';
+import type { FileLocks } from '../lib/files/file-locks.ts';
 import { formatPath } from '../lib/files/non-utf8-paths.ts';
 import { createEventLoopYielder } from '../lib/promises.ts';
 import { mergeLinesThreeWay } from '../lib/text/diff.ts';
@@ -25,6 +26,7 @@ type RevertDeps = {
   readonly keeper: CheckpointContentCopier;
   /** Folder for notes about unfinished writes. */
   readonly unfinished: string | undefined;
+  readonly locks: FileLocks;
 };
 
 /** Reverts steps on disk; `begin` first records the current state of every path that will change. */

@@ -130,6 +130,8 @@ export type StepGuard = {
   recordStep(): Promise<void>;
   /** Undoes all recorded steps. Returns the files that are not as before, because they have changed since. */
   restore(): Promise<readonly string[]>;
+  /** Called when the call has ended: other sessions may change the files again. */
+  release(): Promise<void>;
 };
 
 /** The context in which the obstacles of a call are looked for. */

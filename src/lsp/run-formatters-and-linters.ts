@@ -1,4 +1,5 @@
 import { extname, relative } from 'node:path';
+import { type FileLocks, FileStaysLocked } from '../lib/files/file-locks.ts';
 import { readRegularFile } from '../lib/files/read-regular-file.ts';
 import { findShell } from '../lib/processes/find-shell.ts';
 import { runProgram } from '../lib/processes/run-program.ts';
@@ -92,32 +93,43 @@ const FOUND = 1;
 /** Runs a program on each file that has one; files that are gone are left out. */
 export async function runFormattersOrLinters(
   request: ProjectCheckRequest,
+  locks: FileLocks,
   signal: AbortSignal,
 ): Promise<ProjectCheckResult> {
   const { folder, kind, variables: env } = request;
   const before = await readTexts(request.files.slice(0, MAX_FILES));
   const reports: string[] = [];
   for (const [command, { args, files }] of groupByProgram([...before.keys()], request)) {
-    const { code, stdout, stderr, timedOut, problem } = await runProgram(
-      command === SHELL ? (findShell('sh', env) ?? SHELL) : command,
-      [...args, ...files],
-      {
-        cwd: folder,
-        env,
-        timeoutMs: TIMEOUT_MS,
-        signal,
-      },
-    );
-    if (code === 0 || signal.aborted) continue;
+    const program = command === SHELL ? (findShell('sh', env) ?? SHELL) : command;
+    const options = { cwd: folder, env, timeoutMs: TIMEOUT_MS, signal };
+    // Such a program reads files and writes them later: an edit of another session in between would be lost.
+    const ended = await locks
+      .run(files, () => runProgram(program, [...args, ...files], options), signal)
+      .catch((thrown: unknown) => explainSkip(thrown, signal));
+    if (ended === undefined || signal.aborted) continue;
+    if (typeof ended === 'string') {
+      reports.push(`The ${kind} ${getName(command, args)} was not run. ${ended}`);
+      continue;
+    }
+    if (ended.code === 0) continue;
+    const { code, stdout, stderr, timedOut, problem } = ended;
     const output = sanitizeUntrusted(`${stdout}${stderr}`).trim().slice(-OUTPUT_CHARS);
     const reason = timedOut ? `took more than ${TIMEOUT_MS / 1_000} s` : (problem ?? `exited with code ${code}`);
     const names = files.map((file) => relative(folder, file)).join(', ');
     const advice = kind === 'linter' && code === FOUND ? ' Problems older than your changes need no fix.' : '';
-    const program = `The ${kind} ${getName(command, args)}`;
-    reports.push(`${program} ${reason} for ${names}.${advice}${output === '' ? '' : `\n${output}`}`);
+    reports.push(
+      `The ${kind} ${getName(command, args)} ${reason} for ${names}.${advice}${output === '' ? '' : `\n${output}`}`,
+    );
   }
   const after = await readTexts([...before.keys()]);
   return { changed: [...before].flatMap(([file, text]) => (after.get(file) === text ? [] : [file])), reports };
+}
+
+/** Returns why the files could not be locked; `undefined` after an abort. */
+function explainSkip(thrown: unknown, signal: AbortSignal): string | undefined {
+  if (thrown instanceof FileStaysLocked) return thrown.message;
+  if (signal.aborted) return undefined;
+  throw thrown;
 }
 
 /** Names a program: itself, or the command line of the setting. */

@@ -3,6 +3,7 @@
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Tool } from '../contracts/tool.ts';
+import { createFileLocks } from '../lib/files/file-locks.ts';
 import { createBashTool } from '../tools/bash/bash.ts';
 import { createShellRegistry } from '../tools/bash/shell-registry.ts';
 import { createEditTool } from '../tools/edit/edit.ts';
@@ -111,7 +112,8 @@ const readStates = new WeakMap<ToolOptions, FileReadState>();
 function createFileToolDeps(options: ToolOptions) {
   const readState = readStates.get(options) ?? createFileReadState();
   readStates.set(options, readState);
-  return { readState, home: options.home ?? homedir() };
+  const home = options.home ?? homedir();
+  return { readState, home, locks: createFileLocks(join(home, '.ouro')) };
 }
 
 function createSearchToolDeps(options: ToolOptions) {

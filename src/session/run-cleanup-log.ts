@@ -3,6 +3,7 @@ import { appendFileSync, existsSync, mkdirSync, unlinkSync, writeFileSync } from
 import { readdir, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Environment } from '../contracts/environment.ts';
+import { deleteStaleFileLocks } from '../lib/files/file-locks.ts';
 import { readRegularFile } from '../lib/files/read-regular-file.ts';
 import { recoverUnfinishedWrites } from '../lib/files/write-journal.ts';
 import { getProcessIdentity, getProcessState, type ProcessIdentity } from '../lib/processes/process-info.ts';
@@ -180,6 +181,7 @@ export function registerRun(environment: Environment) {
   recoverUnfinishedWrites(getUnfinishedWritesDir(environment.ouroHome));
   // Not awaited: nothing depends on it.
   void deleteOldDrafts(environment.ouroHome, Date.now());
+  void deleteStaleFileLocks(environment.ouroHome, Date.now());
   const ledger = openRunCleanupLog(environment.ouroHome, randomUUID());
   let sessionLock: SessionLock | undefined;
   return {

@@ -5,6 +5,7 @@ import { createCheckpoints } from '../checkpoints/create-checkpoints.ts';
 import type { RestoreResult } from '../checkpoints/restore-files.ts';
 import type { Environment } from '../contracts/environment.ts';
 import type { CheckpointInfo } from '../contracts/frontend/conversation.ts';
+import { createFileLocks } from '../lib/files/file-locks.ts';
 import { recoverUnfinishedWrites } from '../lib/files/write-journal.ts';
 import { isPathInside } from '../permissions/resolve-path.ts';
 import { getSessionFolder, getUnfinishedWritesDir } from './paths.ts';
@@ -71,6 +72,7 @@ export async function openStoredSessionUndo(
     roots: () => [root],
     skip: [environment.ouroHome],
     unfinished: getUnfinishedWritesDir(environment.ouroHome),
+    locks: createFileLocks(environment.ouroHome),
     home: environment.home,
     isBackgroundRunning: () => false,
     entries,

@@ -5,6 +5,7 @@ import type { JsonObject, JsonValue } from '../contracts/json.ts';
 import { SETTING_KEYS, settingsSchema } from '../contracts/setting-keys.ts';
 import { getErrorMessage } from '../lib/errors.ts';
 import { editJsonc } from '../lib/files/edit-jsonc.ts';
+import { createFileLocks } from '../lib/files/file-locks.ts';
 import type { JsonEdit } from '../lib/files/json-edit.ts';
 import type { JsonRecord } from '../lib/json.ts';
 import { createLazy } from '../lib/memoize.ts';
@@ -130,7 +131,10 @@ export function editSettingsFile(
   folders: SettingsFolders,
   getEdits: (content: JsonRecord) => readonly JsonEdit[],
 ): Promise<void> {
-  return editJsonc(getSettingsPath(scope, folders), getEdits, scope === 'user' ? 'follow' : 'refuse');
+  return editJsonc(getSettingsPath(scope, folders), getEdits, {
+    links: scope === 'user' ? 'follow' : 'refuse',
+    locks: createFileLocks(folders.ouroHome),
+  });
 }
 
 /** Writes a top-level key of the user's settings, or removes it when `undefined`; the rest of the file is kept. */

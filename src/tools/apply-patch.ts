@@ -7,7 +7,7 @@ import { bashTraits } from './bash/bash.ts';
 import { buildTool } from './build-tool.ts';
 import { editTraits } from './edit/edit.ts';
 import { multiEditTraits } from './edit/multi-edit.ts';
-import { type FileChangeDeps, prepareFileRollback } from './files/change-file.ts';
+import { type FileChangeDeps, prepareFileRollback, refuseLockedFile } from './files/change-file.ts';
 
 import { type ArgumentDependentToolName, type BuiltInToolTraits, defineToolTraits } from './input/call-forms.ts';
 import { parseJsonText } from './input/coerce-input.ts';
@@ -55,13 +55,19 @@ export function createApplyPatchTool(deps: FileChangeDeps): Tool {
         return steps.map((step, at) => ({ ...step, isFollowing: isFollowing || at > 0 }));
       });
     },
-    async guardSteps({ patch, folder }, { cwd }) {
+    async guardSteps({ patch, folder }, { cwd, signal }) {
       const parsed = parsePatch(patch);
       const written = parsed.ok ? parsed.files.flatMap((file) => listPaths(file)) : [];
-      return prepareFileRollback(
-        [...new Set(written)].map((file) => resolveToolPath(path.join(folder ?? '', file), { cwd, home: deps.home })),
-        deps,
+      const files = [...new Set(written)].map((file) =>
+        resolveToolPath(path.join(folder ?? '', file), { cwd, home: deps.home }),
       );
+      const release = await deps.locks.hold(files, signal).catch(refuseLockedFile);
+      try {
+        return { ...(await prepareFileRollback(files, deps)), release };
+      } catch (thrown) {
+        await release();
+        throw thrown;
+      }
     },
     async call() {
       throw new ToolFailure('A patch is only accepted from the model. Use Edit and Write.');

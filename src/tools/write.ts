@@ -7,7 +7,13 @@ import { detectLineEnding, splitLines } from '../lib/text/lines.ts';
 import { buildTool } from './build-tool.ts';
 import { describeNewSyntaxError } from './edit/check-syntax.ts';
 import { catchToolFailureMessage } from './edit/edit-file.ts';
-import { type FileChangeDeps, isExistingPath, readFileToReplace, writeAndRecordFile } from './files/change-file.ts';
+import {
+  changeFilesExclusively,
+  type FileChangeDeps,
+  isExistingPath,
+  readFileToReplace,
+  writeAndRecordFile,
+} from './files/change-file.ts';
 import { diffFile, getOldTextForHosts } from './files/diff-file.ts';
 import {
   acceptOnlyArgumentValues,
@@ -70,11 +76,15 @@ export function createWriteTool(deps: FileChangeDeps): Tool {
     },
     async call({ file_path, content }, { cwd, signal }) {
       const file = resolveToolPath(file_path, { cwd, home: deps.home });
-      const current = (await isExistingPath(file)) ? await readFileToReplace(file, deps, signal) : undefined;
-      const previous = current === undefined ? undefined : decodeText(current.bytes);
-      const next = encodeContent(content, previous);
-      signal.throwIfAborted();
-      const method = await writeAndRecordFile(file, next.bytes, deps);
+      const { current, previous, next, method } = await changeFilesExclusively([file], deps, signal, async () => {
+        const found = (await isExistingPath(file)) ? await readFileToReplace(file, deps, signal) : undefined;
+        const decoded = found === undefined ? undefined : decodeText(found.bytes);
+        const encoded = encodeContent(content, decoded);
+        signal.throwIfAborted();
+        const replaced = { expected: found?.diskBytes ?? 'no file', knowledge: 'seen' } as const;
+        const note = await writeAndRecordFile(file, encoded.bytes, deps, replaced);
+        return { current: found, previous: decoded, next: encoded, method: note };
+      });
       const original = current === undefined ? undefined : (previous?.text ?? '');
       const change = await diffFile(file, original, next.text);
       const lines = formatCount(splitLines(content).length, 'line');

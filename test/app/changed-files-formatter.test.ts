@@ -1,4 +1,4 @@
-import { chmod, mkdir, symlink } from 'node:fs/promises';
+import { chmod, mkdir, readdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { calls, says, toolUse } from '../support/api/reply.ts';
@@ -41,6 +41,19 @@ test('the formatter of the project runs on the changed files when a turn ends, a
   expect(api.requests().at(-1)?.raw).toMatch(/a\.js[\s\S]*-let a;\\n\+LET A;/);
   await command('undo 2');
   await expect(project.read('a.js')).rejects.toThrow('ENOENT');
+  await close();
+  await api.close();
+});
+
+test('the changed files are locked while the formatter runs', async () => {
+  await using project = await createTempProject();
+  const script = `#!/bin/sh\nls '${project.ouroHome}/locks' | grep -c lock > '${project.dir}/locks'\n`;
+  await chmod(await project.write('../list-locks', script), 0o755);
+  const turns = [write(project, 'a.txt', 'a\n'), write(project, 'b.txt', 'b\n'), says('Done.')];
+  const { api, conversation, close } = await startWith(project, join(project.dir, '../list-locks'), turns);
+  await conversation.agent.prompt('go');
+  expect(await project.read('locks')).toBe('2\n');
+  expect(await readdir(join(project.ouroHome, 'locks'))).toEqual([]);
   await close();
   await api.close();
 });

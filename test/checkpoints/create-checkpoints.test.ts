@@ -21,6 +21,7 @@ import { type CheckpointDeps, createCheckpoints } from '../../src/checkpoints/cr
 import type { CheckpointEntry } from '../../src/contracts/session.ts';
 import { writeAtomically } from '../../src/lib/files/atomic-write.ts';
 import { readExtendedAttributes, setExtendedAttribute } from '../../src/lib/files/extended-attributes.ts';
+import { createFileLocks } from '../../src/lib/files/file-locks.ts';
 import { longTest } from '../support/long-test.ts';
 import { runs } from '../support/runs.ts';
 import { createTempFolder } from '../support/temp-folder.ts';
@@ -49,6 +50,7 @@ function open(more: Partial<CheckpointDeps> = {}) {
     roots: () => [root],
     skip: [],
     home: base,
+    locks: createFileLocks(join(base, 'home')),
     isBackgroundRunning: () => false,
     entries,
     append: async (entry) => void entries.push(JSON.parse(JSON.stringify(entry))),

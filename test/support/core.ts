@@ -3,6 +3,7 @@ import { readEnvironment } from '../../src/app/environment.ts';
 import { readSettings } from '../../src/app/read-settings.ts';
 import type { LiveSessionValues } from '../../src/contracts/live-session-state.ts';
 import { openGitRepository } from '../../src/git/git-repository.ts';
+import { createFileLocks } from '../../src/lib/files/file-locks.ts';
 import { createMountHealth } from '../../src/lib/files/mount-health.ts';
 import { createModelRegistry } from '../../src/model/registry/model-registry.ts';
 import { createUsageMeter } from '../../src/model/usage-meter.ts';
@@ -42,6 +43,7 @@ export async function testCore(
     smallModel: () => model.getSmallModel('sonnet'),
     meter: createUsageMeter(model.infoOf),
     mounts: createMountHealth(),
+    locks: createFileLocks(environment.ouroHome),
     repository: await openGitRepository(project.dir, {
       variables: {},
       trusted: false,

@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { JsonValue } from '../../src/contracts/json.ts';
 import type { CallContext, Tool, ToolOutcome } from '../../src/contracts/tool.ts';
+import { createFileLocks } from '../../src/lib/files/file-locks.ts';
 import { createFileReadState } from '../../src/tools/files/file-read-state.ts';
 import { createTempFolder } from '../support/temp-folder.ts';
 
@@ -12,6 +13,7 @@ export async function createWorkbench() {
     cwd,
     readState: createFileReadState(),
     home: path.join(cwd, 'home'),
+    locks: createFileLocks(path.join(cwd, 'home')),
     at: (name: string) => path.join(cwd, name),
     remove: () => rm(cwd, { recursive: true, force: true }),
   };

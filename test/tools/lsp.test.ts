@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { createFileLocks } from '../../src/lib/files/file-locks.ts';
 import { createFileReadState } from '../../src/tools/files/file-read-state.ts';
 import { createLspTool } from '../../src/tools/lsp.ts';
 import { callTool } from '../support/call-tool.ts';
@@ -7,7 +8,7 @@ const tool = (lookUp: Parameters<typeof createLspTool>[0]['lookUp']) =>
   createLspTool({
     lookUp,
     findRenameChanges: async () => [],
-    files: { readState: createFileReadState(), home: '/home/me' },
+    files: { readState: createFileReadState(), home: '/home/me', locks: createFileLocks('/home/me') },
   });
 
 test('paths are made absolute, numbers may be text, and the result is a list', async () => {

@@ -104,7 +104,8 @@ async function addNote(line: string, { agent, loop, core }: ConversationParts): 
   }
   await agent.pin(note);
   try {
-    await appendMemoryLine(path, note);
+    // The lock keeps an edit of another session from replacing the file in between.
+    await core.locks.run([path], () => appendMemoryLine(path, note));
   } catch (thrown) {
     return {
       kind: 'failed',

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { CHARS_PER_TOKEN, type ToolSpec } from '../../contracts/model.ts';
 import type { Tool } from '../../contracts/tool.ts';
 import { replaceToolsByName } from '../../extensions/apply-agent.ts';
+import { createFileLocks } from '../../lib/files/file-locks.ts';
 import { getUnfinishedWritesDir } from '../../session/paths.ts';
 import { reuseUnchangedToolSpecs } from '../../session/request-head.ts';
 import { createApplyPatchTool } from '../../tools/apply-patch.ts';
@@ -166,6 +167,8 @@ function createFileTools(
     beforeChange,
     beforeRestore,
     unfinished: getUnfinishedWritesDir(ouroHome),
+    // Its own, because a patch holds its files for the calls it consists of.
+    locks: createFileLocks(ouroHome),
     maxTokens: () => getReadTokenLimit(model.infoOf(live.current().model).contextWindow),
     search: { locator, home, excluded: permissions.listSearchExclusions },
   };

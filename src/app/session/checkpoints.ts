@@ -42,7 +42,7 @@ function isTypedCall(callId: string): boolean {
 
 /** Creates the checkpoints of a session; `undefined` for a session that is not stored. */
 export function createSessionCheckpoints(
-  core: Pick<Core, 'environment' | 'mounts' | 'bus' | 'newId' | 'now'>,
+  core: Pick<Core, 'environment' | 'mounts' | 'locks' | 'bus' | 'newId' | 'now'>,
   { session, roots, hasBackground }: CheckpointDeps,
 ): SessionCheckpoints | undefined {
   const { transcript, opened } = session;
@@ -61,6 +61,7 @@ export function createSessionCheckpoints(
     append: (checkpoint) => transcript.append({ type: 'checkpoint', checkpoint }),
     warn,
     mounts: core.mounts,
+    locks: core.locks,
     newId: core.newId,
     now: core.now,
   });

@@ -2,8 +2,9 @@ import { readFile, unlink } from 'node:fs/promises';
 import { relative } from 'node:path';
 import type { Agent } from '../../contracts/agent.ts';
 import type { DiffHunk } from '../../contracts/display.ts';
-import { getErrorPhrase } from '../../lib/errors.ts';
+import { getErrorPhrase, ignoreMissingFile } from '../../lib/errors.ts';
 import { writeAtomically } from '../../lib/files/atomic-write.ts';
+import type { FileLocks } from '../../lib/files/file-locks.ts';
 import { type DecodedText, decodeText, encodeText } from '../../lib/files/text-encoding.ts';
 import { mergeLinesThreeWay, revertHunks } from '../../lib/text/diff.ts';
 import { wrapInReminder } from '../../lib/text/reminder.ts';
@@ -21,6 +22,8 @@ export type TurnChangedFile = {
   readonly removed: number;
   readonly parts: readonly Part[];
   readonly before?: DecodedText;
+  /** The present text, which the parts are of. */
+  readonly current?: string;
 };
 
 /** A prompt with the files it changed. */
@@ -36,6 +39,7 @@ type ChangeReviewDeps = {
     | Pick<SessionCheckpoints, 'listTurnChanges' | 'addPrompt' | 'beforeChange' | 'beforeCommand'>
     | undefined;
   readonly cwd: () => string;
+  readonly locks: FileLocks;
   readonly newId: () => string;
   /** Adds news for the model's next turn. */
   readonly addNews: (text: string) => void;
@@ -45,7 +49,7 @@ type Changes = Awaited<ReturnType<SessionCheckpoints['listTurnChanges']>>[number
 type RevertOutcome = { readonly ok: boolean; readonly message: string };
 
 /** Creates the review of the files this session changed, where single hunks can be reverted. */
-export function createChangeReview({ agent, checkpoints, cwd, newId, addNews }: ChangeReviewDeps) {
+export function createChangeReview({ agent, checkpoints, cwd, locks, newId, addNews }: ChangeReviewDeps) {
   /** Lists the prompts that changed files, oldest first. */
   async function listTurns(): Promise<readonly TurnChangedFiles[]> {
     const changes = (await checkpoints?.listTurnChanges()) ?? [];
@@ -55,39 +59,55 @@ export function createChangeReview({ agent, checkpoints, cwd, newId, addNews }: 
   }
 
   /** Reverts one hunk that is still present. The rest of the file is not changed. */
-  async function revertHunk({ path, parts, state, before }: TurnChangedFile, at: number): Promise<RevertOutcome> {
+  async function revertHunk(file: TurnChangedFile, at: number): Promise<RevertOutcome> {
     if (checkpoints === undefined)
       return { ok: false, message: 'This session is not saved, so changes cannot be reverted.' };
     if (agent.state().status !== 'idle')
       return { ok: false, message: 'A reply is in progress. Stop it first, or wait.' };
-    const part = parts[at];
+    const part = file.parts[at];
     if (part === undefined) return { ok: false, message: 'There is no such hunk.' };
-    const current = (await readText(path)) ?? (state === 'removed' ? before : undefined);
-    if (part.without === undefined || current === undefined)
-      return { ok: false, message: 'These lines have changed since, so this hunk cannot be reverted separately.' };
-    const encoded = encodeText(part.without, current);
-    if (!encoded.ok) return { ok: false, message: `The encoding of ${path} cannot represent ${encoded.character}.` };
-    const name = relative(cwd(), path);
+    const name = relative(cwd(), file.path);
     try {
-      await checkpoints.addPrompt(`typed-${newId()}`, `a hunk of ${name} was reverted`);
-      if (state === 'made' && part.without === '') {
-        // Nothing is left of a created file, so the file is deleted.
-        const watch = await checkpoints.beforeCommand([path]);
-        await unlink(path);
-        await watch.ended('over');
-      } else {
-        await checkpoints.beforeChange(path, encoded.bytes);
-        await writeAtomically(path, encoded.bytes);
-      }
+      const problem = await locks.run([file.path], () => writeWithout(part, file, checkpoints));
+      if (problem !== undefined) return { ok: false, message: problem };
     } catch (thrown) {
       return { ok: false, message: `Cannot write ${name}: ${getErrorPhrase(thrown)}.` };
     }
     addNews(
       wrapInReminder(
-        `The user looked at the changes to ${path} and took this part of them back:\n${formatHunk(part.hunk)}`,
+        `The user looked at the changes to ${file.path} and took this part of them back:\n${formatHunk(part.hunk)}`,
       ),
     );
     return { ok: true, message: `Reverted in ${name}. /undo restores it.` };
+  }
+
+  /** Writes a file without a part. Later changes to other lines are kept. Returns why this is not possible. */
+  async function writeWithout(
+    part: Part,
+    { path, state, before, current: listed }: TurnChangedFile,
+    { addPrompt, beforeCommand, beforeChange }: NonNullable<typeof checkpoints>,
+  ): Promise<string | undefined> {
+    const bytes = await ignoreMissingFile(readFile(path));
+    const current = bytes === undefined ? (state === 'removed' ? before : undefined) : decodeText(bytes);
+    const text =
+      part.without === undefined || current === undefined || listed === undefined
+        ? undefined
+        : mergeLinesThreeWay(listed, current.text, part.without);
+    if (text === undefined || current === undefined)
+      return 'These lines have changed since, so this hunk cannot be reverted separately.';
+    const encoded = encodeText(text, current);
+    if (!encoded.ok) return `The encoding of ${path} cannot represent ${encoded.character}.`;
+    await addPrompt(`typed-${newId()}`, `a hunk of ${relative(cwd(), path)} was reverted`);
+    if (state === 'made' && text === '') {
+      // Nothing is left of a created file, so the file is deleted.
+      const watch = await beforeCommand([path]);
+      await unlink(path);
+      await watch.ended('over');
+    } else {
+      await beforeChange(path, encoded.bytes);
+      await writeAtomically(path, encoded.bytes, { expected: bytes ?? 'no file' });
+    }
+    return undefined;
   }
 
   return { listTurns, revertHunk };
@@ -115,6 +135,7 @@ async function describeFile({ path, before, after }: Changes): Promise<TurnChang
     removed,
     parts: parts.filter(({ without }) => without === undefined || without !== current),
     ...(decoded === undefined ? {} : { before: decoded }),
+    ...(current === undefined ? {} : { current }),
   };
 }
 

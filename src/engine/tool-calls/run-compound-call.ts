@@ -1,6 +1,13 @@
 import type { ToolUseBlock } from '../../contracts/message.ts';
 import type { QueryDeps } from '../../contracts/query.ts';
-import type { PreparedCall, StepGuard, Tool, ToolOutcome } from '../../contracts/tool.ts';
+import {
+  type PreconditionContext,
+  type PreparedCall,
+  type StepGuard,
+  type Tool,
+  ToolFailure,
+  type ToolOutcome,
+} from '../../contracts/tool.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import { type CallCompletion, failCall, skipCall } from './call-completion.ts';
 import { prepareCall } from './find-tool.ts';
@@ -44,15 +51,33 @@ export async function runCompoundCall<Admitted extends { readonly call: Prepared
     if (obstacle !== undefined) return failCall(`Nothing was changed. ${obstacle}`, 'precondition');
   }
   if (signal.aborted) return skipCall();
-  const guard = isSingle ? undefined : await call.guardSteps?.(context);
+  const guard = isSingle ? undefined : await openGuard(call, context);
+  if (guard !== undefined && 'status' in guard) return guard;
   const ends: CallCompletion[] = [];
-  for (const next of admitted) {
-    const end = await runner.run(next);
-    ends.push(end);
-    if (end.status !== 'done') break;
-    await guard?.recordStep();
+  try {
+    for (const next of admitted) {
+      const end = await runner.run(next);
+      ends.push(end);
+      if (end.status !== 'done') break;
+      await guard?.recordStep();
+    }
+    return await combine(steps, ends, guard);
+  } finally {
+    await guard?.release();
   }
-  return combine(steps, ends, guard);
+}
+
+/** Opens the guard of the steps. Returns how the call ended if their files cannot be guarded. */
+async function openGuard(
+  { guardSteps }: PreparedCall,
+  context: PreconditionContext,
+): Promise<StepGuard | CallCompletion | undefined> {
+  try {
+    return await guardSteps?.(context);
+  } catch (thrown) {
+    if (thrown instanceof ToolFailure) return failCall(`Nothing was changed. ${thrown.message}`, 'precondition');
+    throw thrown;
+  }
 }
 
 /** Prepares all steps; nothing is made if one of them is not possible in principle. */

@@ -48,8 +48,17 @@ export class WriteRefused extends Error {
 
 const MAX_LINKS = 40;
 
-/** The dependencies of a write: the file system, and the folder of the write journal. */
-export type AtomicWriteDeps = { readonly fs?: AtomicWriteFs | undefined; readonly unfinished?: string | undefined };
+/** The dependencies of a write. */
+export type AtomicWriteDeps = {
+  readonly fs?: AtomicWriteFs | undefined;
+  /** Folder of the write journal. */
+  readonly unfinished?: string | undefined;
+  /** The content that the write replaces: with another one in the file, nothing is written. */
+  readonly expected?: ExpectedContent | undefined;
+};
+
+/** The content of a file that was looked at before it is replaced. */
+export type ExpectedContent = Uint8Array | 'no file';
 
 /** The path that was written, behind symlinks, and whether another file took its place or its bytes were overwritten. */
 export type AtomicWriteResult = {
@@ -67,13 +76,16 @@ export async function writeAtomically(
   bytes: Uint8Array,
   parts: AtomicWriteDeps = {},
 ): Promise<AtomicWriteResult> {
-  const { fs = nodeFs, unfinished } = parts;
+  const { fs = nodeFs, unfinished, expected } = parts;
   const target = await resolveTarget(file, fs);
   const before = await ignoreMissingFile(fs.lstat(target));
   if (before !== undefined && !before.isFile()) throw new WriteRefused(`${target} is not a regular file.`);
+  const check = (content: Uint8Array | undefined) => checkContent(target, expected, content);
+  // From here on `checkTarget` sees any other write.
+  if (expected !== undefined) check(before === undefined ? undefined : await nodeFs.readFile(target));
   const overwrite = async () => {
     await (await fs.open(target, constants.O_WRONLY | constants.O_NOFOLLOW, 0)).close();
-    writeInPlace(unfinished, target, bytes);
+    writeInPlace(unfinished, target, bytes, check);
   };
   if (before !== undefined && before.nlink > 1) {
     await overwrite();
@@ -88,6 +100,15 @@ export async function writeAtomically(
     await overwrite();
     return { path: target, method: 'overwritten-as-not-replaceable' };
   }
+}
+
+/** Throws if a file does not have the content that the write replaces. */
+function checkContent(target: string, expected: ExpectedContent | undefined, content: Uint8Array | undefined): void {
+  if (expected === undefined || (expected === 'no file' && content === undefined)) return;
+  if (expected === 'no file') throw new WriteRefused(`${target} was created by another program meanwhile.`);
+  if (content === undefined) throw new WriteRefused(`${target} was deleted by another program meanwhile.`);
+  if (!Buffer.from(expected.buffer, expected.byteOffset, expected.byteLength).equals(content))
+    throw new WriteRefused(`${target} was changed by another program meanwhile.`);
 }
 
 /** Errors of a file that cannot be replaced: a read-only folder, a mount point, or a file of another user. */

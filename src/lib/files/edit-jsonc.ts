@@ -14,7 +14,7 @@ import { ignoreMissingFile } from '../errors.ts';
 import { isJsonRecord, type JsonRecord } from '../json.ts';
 import { getLineNumber } from '../text/lines.ts';
 import { writeAtomically } from './atomic-write.ts';
-import { runWithFileLock } from './file-lock.ts';
+import type { FileLocks } from './file-locks.ts';
 import { applyJsonEdit, type JsonEdit } from './json-edit.ts';
 import { rejectSymlink, resolveTrustedLinks, writePrivateFile } from './private-file.ts';
 import { readRegularFile } from './read-regular-file.ts';
@@ -29,11 +29,11 @@ export type SymlinkHandling = 'follow' | 'refuse';
 export async function editJsonc(
   file: string,
   getEdits: (content: JsonRecord) => readonly JsonEdit[],
-  links: SymlinkHandling,
+  { links, locks }: { readonly links: SymlinkHandling; readonly locks: FileLocks },
 ): Promise<void> {
   if (links === 'refuse') await Promise.all([rejectSymlink(dirname(file)), rejectSymlink(file)]);
   const target = await resolveTrustedLinks(file);
-  await runWithFileLock(target, async () => {
+  await locks.run([target], async () => {
     const before = (await readRegularFile(file)) ?? '';
     if (before.includes('\uFFFD')) throw createEditError(file, 1, 'is not encoded in UTF-8');
     const bom = before.startsWith('\uFEFF') ? '\uFEFF' : '';
@@ -43,7 +43,10 @@ export async function editJsonc(
     if (text === original) return;
     if ((await ignoreMissingFile(lstat(target))) === undefined) await writePrivateFile(file, text);
     // Permissions and environment variables of the user are private.
-    else await chmod((await writeAtomically(file, Buffer.from(bom + text))).path, 0o600);
+    else {
+      const written = await writeAtomically(file, Buffer.from(bom + text), { expected: Buffer.from(before) });
+      await chmod(written.path, 0o600);
+    }
   });
 }
 

@@ -37,9 +37,18 @@ export function recordTemporaryFile(folder: string | undefined, draft: string): 
   return recordEntry(folder, { draft });
 }
 
-/** Writes a file that cannot be replaced in place, and restores the recorded content on failure. */
-export function writeInPlace(folder: string | undefined, target: string, bytes: Uint8Array): void {
+/**
+ * Writes a file that cannot be replaced in place, and restores the recorded content on failure. `check` throws if the
+ * present content must not be replaced.
+ */
+export function writeInPlace(
+  folder: string | undefined,
+  target: string,
+  bytes: Uint8Array,
+  check: (content: Uint8Array) => void = () => undefined,
+): void {
   const old = readFileSync(encodeFsPath(target));
+  check(old);
   const removeEntry = recordEntry(folder, { target, oldBytes: old.length }, old, bytes);
   try {
     overwrite(target, bytes);

@@ -3,6 +3,7 @@ import { parse } from 'jsonc-parser';
 import { z } from 'zod';
 import { getErrorMessage } from '../../lib/errors.ts';
 import { editJsonc } from '../../lib/files/edit-jsonc.ts';
+import { createFileLocks } from '../../lib/files/file-locks.ts';
 import { readFileOrPipe, readRegularFile } from '../../lib/files/read-regular-file.ts';
 import { editSettingsFile, getSettingsPath } from '../../settings/edit-settings.ts';
 import { PROJECT_MCP_FILE } from './resolve-config.ts';
@@ -15,6 +16,7 @@ const fileSchema = z.object({ mcpServers: z.record(z.string(), z.unknown()).catc
 
 /** Opens the three files that may configure MCP servers: the user's, the project's and the local one. */
 export function openMcpServerFiles(ouroHome: string, cwd: string) {
+  const locks = createFileLocks(ouroHome);
   const getPath = (scope: McpConfigScope) =>
     scope === 'project' ? join(cwd, PROJECT_MCP_FILE) : getSettingsPath(scope, { ouroHome, cwd });
 
@@ -39,7 +41,7 @@ export function openMcpServerFiles(ouroHome: string, cwd: string) {
       const file = getPath(scope);
       const getEdits = () => [{ path: ['mcpServers', name], value }];
       try {
-        if (scope === 'project') await editJsonc(file, getEdits, 'refuse');
+        if (scope === 'project') await editJsonc(file, getEdits, { links: 'refuse', locks });
         else await editSettingsFile(scope, { ouroHome, cwd }, getEdits);
         return { ok: true, file };
       } catch (thrown) {

@@ -3,9 +3,10 @@ import { ToolFailure, type ToolOutcome } from '../../contracts/tool.ts';
 import { decodeText, encodeText } from '../../lib/files/text-encoding.ts';
 import { formatCount } from '../../lib/text/format.ts';
 import {
+  changeFilesExclusively,
   type FileChangeDeps,
-  type FileSeenStatus,
   isExistingPath,
+  type ReplacedContent,
   readFileToEdit,
   writeAndRecordFile,
 } from '../files/change-file.ts';
@@ -21,9 +22,11 @@ export async function editFile(
   signal: AbortSignal,
   extraFields: JsonObject = {},
 ): Promise<ToolOutcome> {
-  const plan = await planEdits(file, edits, deps, signal);
-  signal.throwIfAborted();
-  const method = await writeAndRecordFile(file, plan.bytes, deps, plan.knowledge);
+  const { plan, method } = await changeFilesExclusively([file], deps, signal, async () => {
+    const planned = await planEdits(file, edits, deps, signal);
+    signal.throwIfAborted();
+    return { plan: planned, method: await writeAndRecordFile(file, planned.bytes, deps, planned) };
+  });
   const before = plan.before?.text;
   const change = await diffFile(file, before, plan.text);
   const summary = before === undefined ? `Created ${file}.` : describeEdits(file, plan);
@@ -41,12 +44,10 @@ export async function editFile(
 }
 
 /** Edits of a file that apply. `before` is absent for a new file. */
-export type EditPlan = {
+export type EditPlan = ReplacedContent & {
   readonly before: { readonly text: string } | undefined;
   readonly text: string;
   readonly bytes: Uint8Array;
-  /** States if the model has seen the file, or only knows the text it replaces. */
-  readonly knowledge: FileSeenStatus;
   readonly lines: readonly number[];
   readonly hasNearMatch: boolean;
 };
@@ -70,7 +71,8 @@ export async function planEdits(
       `${file} is ${decoded.encoding} and cannot hold “${encoded.character}”. Use characters of that encoding, or convert the file first.`,
     );
   }
-  return { ...applied, before: current === undefined ? undefined : decoded, bytes: encoded.bytes, knowledge };
+  const before = current === undefined ? undefined : decoded;
+  return { ...applied, before, bytes: encoded.bytes, expected: current?.diskBytes ?? 'no file', knowledge };
 }
 
 /** Returns the reason why edits cannot be applied now. */

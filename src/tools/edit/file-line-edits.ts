@@ -7,9 +7,10 @@ import { ToolFailure, type ToolOutcome } from '../../contracts/tool.ts';
 import { type DecodedText, decodeText, encodeText } from '../../lib/files/text-encoding.ts';
 import { formatCount } from '../../lib/text/format.ts';
 import {
+  changeFilesExclusively,
   type FileChangeDeps,
-  type FileSeenStatus,
   prepareFileRollback,
+  type ReplacedContent,
   readFileToEdit,
   writeAndRecordFile,
 } from '../files/change-file.ts';
@@ -23,12 +24,11 @@ export const fileLineEditsSchema = z.strictObject({ file_path: z.string().min(1)
 /** A change of one file. */
 export type FileLineEdits = z.output<typeof fileLineEditsSchema>;
 
-type PlannedChange = {
+type PlannedChange = ReplacedContent & {
   readonly file: string;
   readonly before: DecodedText;
   readonly text: string;
   readonly bytes: Uint8Array;
-  readonly knowledge: FileSeenStatus;
 };
 
 /** Changes all files or none. */
@@ -37,23 +37,10 @@ export async function applyFileLineEdits(
   deps: FileChangeDeps,
   signal: AbortSignal,
 ): Promise<ToolOutcome> {
-  const plans: PlannedChange[] = [];
-  for (const change of changes) plans.push(await planChange(change, deps, signal));
-  signal.throwIfAborted();
-  const guard = await prepareFileRollback(
-    plans.map(({ file }) => file),
-    deps,
+  const files = changes.map(({ file_path }) => file_path);
+  const { plans, methods } = await changeFilesExclusively(files, deps, signal, () =>
+    changeFiles(changes, deps, signal),
   );
-  const methods: string[] = [];
-  try {
-    for (const { file, bytes, knowledge } of plans)
-      methods.push(await writeAndRecordFile(file, bytes, deps, knowledge));
-  } catch (thrown) {
-    await guard.recordStep();
-    const left = await guard.restore();
-    if (!(thrown instanceof ToolFailure) || left.length > 0) throw thrown;
-    throw new ToolFailure(`No file is changed. ${thrown.message}`, { cause: thrown });
-  }
   const lines = changes.map(({ file_path, edits }, at) => {
     const numbers = edits.map(({ line }) => line).join(', ');
     return `${file_path} (${edits.length === 1 ? 'line' : 'lines'} ${numbers})${methods[at] ?? ''}`;
@@ -67,19 +54,43 @@ export async function applyFileLineEdits(
   };
 }
 
+async function changeFiles(
+  changes: readonly FileLineEdits[],
+  deps: FileChangeDeps,
+  signal: AbortSignal,
+): Promise<{ readonly plans: readonly PlannedChange[]; readonly methods: readonly string[] }> {
+  const plans: PlannedChange[] = [];
+  for (const change of changes) plans.push(await planChange(change, deps, signal));
+  signal.throwIfAborted();
+  const guard = await prepareFileRollback(
+    plans.map(({ file }) => file),
+    deps,
+  );
+  const methods: string[] = [];
+  try {
+    for (const plan of plans) methods.push(await writeAndRecordFile(plan.file, plan.bytes, deps, plan));
+  } catch (thrown) {
+    await guard.recordStep();
+    const left = await guard.restore();
+    if (!(thrown instanceof ToolFailure) || left.length > 0) throw thrown;
+    throw new ToolFailure(`No file is changed. ${thrown.message}`, { cause: thrown });
+  }
+  return { plans, methods };
+}
+
 async function planChange(
   { file_path: file, edits }: FileLineEdits,
   deps: FileChangeDeps,
   signal: AbortSignal,
 ): Promise<PlannedChange> {
-  const { bytes: oldBytes, knowledge } = await readFileToEdit(file, deps, signal);
+  const { bytes: oldBytes, diskBytes: expected, knowledge } = await readFileToEdit(file, deps, signal);
   const before = decodeText(oldBytes);
   if (before === undefined) throw new ToolFailure(`${file} is binary; it cannot be edited as text.`);
   const text = replaceLines(before.text, edits);
   if (text === undefined) throw new ToolFailure(`${file} is no longer as the language server has it. Call again.`);
   const encoded = encodeText(text, before);
   if (!encoded.ok) throw new ToolFailure(`${file} is ${before.encoding} and cannot hold “${encoded.character}”.`);
-  return { file, before, text, bytes: encoded.bytes, knowledge };
+  return { file, before, text, bytes: encoded.bytes, expected, knowledge };
 }
 
 /** Replaces lines from the last to the first; `undefined` if the old ones are not there. */

@@ -3,7 +3,12 @@ import { z } from 'zod';
 import { type Tool, ToolFailure } from '../../contracts/tool.ts';
 import { decodeText, encodeText } from '../../lib/files/text-encoding.ts';
 import { buildTool } from '../build-tool.ts';
-import { type FileChangeDeps, readFileToReplace, writeAndRecordFile } from '../files/change-file.ts';
+import {
+  changeFilesExclusively,
+  type FileChangeDeps,
+  readFileToReplace,
+  writeAndRecordFile,
+} from '../files/change-file.ts';
 import { diffFile, getOldTextForHosts } from '../files/diff-file.ts';
 import { type BuiltInToolTraits, defineToolTraits, FILE_PATH_SYNONYMS } from '../input/call-forms.ts';
 import { createPathToolFacts, resolveToolPath } from '../tool-facts.ts';
@@ -59,9 +64,11 @@ export function createNotebookEditTool(deps: FileChangeDeps): Tool {
       ),
     async call(cellInput, { cwd, signal }) {
       const file = resolveToolPath(cellInput.notebook_path, { cwd, home: deps.home });
-      const { edit, before, text, bytes } = await planCellEdit(file, cellInput, deps, signal);
-      signal.throwIfAborted();
-      const method = await writeAndRecordFile(file, bytes, deps);
+      const { edit, before, text, method } = await changeFilesExclusively([file], deps, signal, async () => {
+        const { bytes, expected, ...planned } = await planCellEdit(file, cellInput, deps, signal);
+        signal.throwIfAborted();
+        return { ...planned, method: await writeAndRecordFile(file, bytes, deps, { expected, knowledge: 'seen' }) };
+      });
       const change = await diffFile(file, before.text, text);
       return {
         content: `${describeEdit(edit, file)}${method}`,
@@ -96,7 +103,7 @@ async function planCellEdit(
   const text = editNotebookCell(before.text, edit);
   const encoded = encodeText(text, before);
   if (!encoded.ok) throw new ToolFailure(`${file} is ${before.encoding} and cannot hold “${encoded.character}”.`);
-  return { edit, before, text, bytes: encoded.bytes };
+  return { edit, before, text, bytes: encoded.bytes, expected: current.diskBytes };
 }
 
 function toCellEdit({ cell_id, new_source, cell_type, edit_mode }: z.output<typeof input>): NotebookCellEdit {

@@ -1,4 +1,4 @@
-import { access, chmod, constants, mkdir, realpath, rm, stat } from 'node:fs/promises';
+import { access, chmod, constants, mkdir, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { HostFiles } from '../../contracts/frontend/host-capabilities.ts';
 import { type StepGuard, ToolFailure } from '../../contracts/tool.ts';
@@ -6,9 +6,12 @@ import { getErrnoCode, getErrorMessage, ignoreMissingFile } from '../../lib/erro
 import {
   type AtomicWriteFs,
   type AtomicWriteResult,
+  type ExpectedContent,
   WriteRefused,
   writeAtomically,
 } from '../../lib/files/atomic-write.ts';
+import { type FileLocks, FileStaysLocked } from '../../lib/files/file-locks.ts';
+import { resolveRealTarget } from '../../lib/files/real-path.ts';
 import { readFileWithEditor, writeThroughEditor } from './editor-files.ts';
 import type { FileReadState, FileVersion } from './file-read-state.ts';
 import { type FileBytes, hashBytes } from './read-bytes.ts';
@@ -27,7 +30,25 @@ export type FileChangeDeps = {
   readonly fs?: AtomicWriteFs;
   /** Folder for notes about unfinished writes. */
   readonly unfinished?: string;
+  /** Keep sessions from changing a file at the same time. */
+  readonly locks: FileLocks;
 };
+
+/** Runs a change of files, from reading them to writing them, while no other session changes them. */
+export function changeFilesExclusively<Result>(
+  files: readonly string[],
+  { locks }: Pick<FileChangeDeps, 'locks'>,
+  signal: AbortSignal,
+  change: () => Promise<Result>,
+): Promise<Result> {
+  return locks.run(files, change, signal).catch(refuseLockedFile);
+}
+
+/** Turns the failure to lock a file into one that the model understands. */
+export function refuseLockedFile(thrown: unknown): never {
+  if (!(thrown instanceof FileStaysLocked)) throw thrown;
+  throw new ToolFailure(thrown.message, { cause: thrown });
+}
 
 /** Reads a file that is about to be replaced; throws if the model has not read this version in this session. */
 export async function readFileToReplace(file: string, deps: FileChangeDeps, signal: AbortSignal): Promise<FileBytes> {
@@ -79,6 +100,9 @@ const NOTE_BY_METHOD: Readonly<Record<AtomicWriteResult['method'], string>> = {
   'overwritten-as-not-replaceable': ' It was overwritten in place: its folder or owner allows no new file there.',
 };
 
+/** The content that a write replaces, and whether the model knows all of it. */
+export type ReplacedContent = { readonly expected: ExpectedContent; readonly knowledge: FileSeenStatus };
+
 /**
  * Writes a file atomically; records the version unless the model does not know the rest of the file. Returns a sentence
  * for the result if the file was not replaced by a new one, otherwise an empty text.
@@ -87,7 +111,7 @@ export async function writeAndRecordFile(
   file: string,
   bytes: Uint8Array,
   deps: FileChangeDeps,
-  knowledge: FileSeenStatus = 'seen',
+  { expected, knowledge }: ReplacedContent,
 ): Promise<string> {
   const recordChange = (version: FileVersion) => {
     if (knowledge === 'seen') deps.readState.recordChange(version);
@@ -100,19 +124,13 @@ export async function writeAndRecordFile(
       recordChange(await readFileWithEditor(file, deps.editor, AbortSignal.timeout(REREAD_TIMEOUT_MS)));
       return '';
     }
-    const { path: realPath, method } = await writeAtomically(file, bytes, deps);
+    const { path: realPath, method } = await writeAtomically(file, bytes, { ...deps, expected });
     const { mtimeMs } = await stat(realPath);
     recordChange({ realPath, mtimeMs, size: bytes.length, hash: hashBytes(bytes), bytes });
     return NOTE_BY_METHOD[method];
   } catch (thrown) {
     throw toWriteFailure(file, thrown);
   }
-}
-
-/** Returns the real path of a file, or of its nearest existing ancestor with the rest of the path appended. */
-export async function resolveRealTarget(file: string): Promise<string> {
-  const resolved = await ignoreMissingFile(realpath(file));
-  return resolved ?? path.join(await resolveRealTarget(path.dirname(file)), path.basename(file));
 }
 
 const REASON_BY_ERRNO: Readonly<Record<string, string>> = {
@@ -137,19 +155,17 @@ function toWriteFailure(file: string, thrown: unknown): unknown {
   return new ToolFailure(`${file} was not written and is unchanged: ${reason}.`, { cause: thrown });
 }
 
-type StoredFile = {
-  readonly bytes: Uint8Array;
-  readonly hash: string;
-  readonly mode: number;
-  readonly realPath: string;
-};
+type StoredFile = FileBytes & { readonly mode: number };
 /** Files by their path; `undefined` for one that does not exist. */
 type StoredFiles = ReadonlyMap<string, StoredFile | undefined>;
 
 const READ_TIMEOUT_MS = 10_000;
 
 /** Records files, so that a failed call can leave them as they were. A file that others change is left to them. */
-export async function prepareFileRollback(paths: readonly string[], deps: FileChangeDeps): Promise<StepGuard> {
+export async function prepareFileRollback(
+  paths: readonly string[],
+  deps: FileChangeDeps,
+): Promise<Pick<StepGuard, 'recordStep' | 'restore'>> {
   const before = await readFiles(paths, deps);
   let after = before;
   return {
@@ -163,7 +179,7 @@ export async function prepareFileRollback(paths: readonly string[], deps: FileCh
         const [old, written, now] = [before, after, current].map((files) => files.get(path));
         if (old?.hash === written?.hash) continue;
         const isOurs = now?.hash === written?.hash && (await leadsToSame(path, old ?? written));
-        if (isOurs) await restoreFile(path, old, deps);
+        if (isOurs) await restoreFile(path, old, now?.diskBytes ?? 'no file', deps);
         else left.push(path);
       }
       return left;
@@ -176,12 +192,17 @@ async function leadsToSame(path: string, stored: StoredFile | undefined): Promis
   return (await resolveRealTarget(path)) === stored?.realPath;
 }
 
-async function restoreFile(path: string, old: StoredFile | undefined, deps: FileChangeDeps): Promise<void> {
+async function restoreFile(
+  path: string,
+  old: StoredFile | undefined,
+  expected: ExpectedContent,
+  deps: FileChangeDeps,
+): Promise<void> {
   if (old === undefined) return rm(path, { force: true });
   const { beforeChange: _, beforeRestore, ...rest } = deps;
   const wasSeen = deps.readState.getSeen(old.realPath) !== undefined;
   const restoring = beforeRestore === undefined ? rest : { ...rest, beforeChange: beforeRestore };
-  await writeAndRecordFile(path, old.bytes, restoring, wasSeen ? 'seen' : 'unseen');
+  await writeAndRecordFile(path, old.bytes, restoring, { expected, knowledge: wasSeen ? 'seen' : 'unseen' });
   await chmod(path, old.mode);
 }
 
@@ -189,8 +210,8 @@ async function readFiles(paths: readonly string[], deps: FileChangeDeps): Promis
   const entries = paths.map(async (path) => {
     const found = await ignoreMissingFile(stat(path));
     if (found?.isFile() !== true) return [path, undefined] as const;
-    const { bytes, hash, realPath } = await readFileWithEditor(path, deps.editor, AbortSignal.timeout(READ_TIMEOUT_MS));
-    return [path, { bytes, hash, realPath, mode: found.mode & 0o7777 }] as const;
+    const read = await readFileWithEditor(path, deps.editor, AbortSignal.timeout(READ_TIMEOUT_MS));
+    return [path, { ...read, mode: found.mode & 0o7777 }] as const;
   });
   return new Map(await Promise.all(entries));
 }

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { chmod, stat } from 'node:fs/promises';
+import { chmod, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { calls, says, toolUse } from '../../support/api/reply.ts';
@@ -140,6 +140,18 @@ test('a patch of which one part is denied, or cannot apply, changes nothing', as
   expect(await project.read('lib/a.js')).toBe('const a = 1;\nconst b = 2;\nconst c = 2;\n');
   expect(await project.read('.env')).toBe('KEY=abc\n');
   expect(existsSync(join(project.dir, 'never.js'))).toBe(false);
+});
+
+test('the files of a patch stay locked from its first part to its last', async () => {
+  const script = `#!/bin/sh\nls '${project.ouroHome}/locks' | grep -c lock >> '${project.dir}/locks'\n`;
+  await chmod(await project.write('../list-locks', script), 0o755);
+  const hooks = { PostToolUse: [{ hooks: [{ type: 'command', command: join(project.dir, '../list-locks') }] }] };
+  await project.write('../home/.ouro/settings.json', JSON.stringify({ hooks }));
+  const patch = patchOf(...EDIT_OF_A, '*** Add File: lib/new.js', '+1', '*** Delete File: .env');
+  const { results } = await run([['apply_patch', { input: patch }]]);
+  expect(results[0]).toContain('Created');
+  expect(await project.read('locks')).toBe('3\n3\n3\n');
+  expect(await readdir(join(project.ouroHome, 'locks'))).toEqual([]);
 });
 
 longTest(

@@ -115,6 +115,28 @@ describe('writeAtomically', () => {
     expect(await fs.readdir(path.dirname(file))).toEqual(['f']);
   });
 
+  test.each([
+    ['the file has other content', 'theirs', bytes('old'), 'was changed by another program'],
+    ['the file is gone', undefined, bytes('old'), 'was deleted by another program'],
+    ['there is a file where none was', 'theirs', 'no file', 'was created by another program'],
+  ] as const)('nothing is written if %s', async (_, present, expected, reason) => {
+    const file = path.join(await place(), 'f');
+    if (present !== undefined) await fs.writeFile(file, present);
+    await expect(writeAtomically(file, bytes('mine'), { expected })).rejects.toThrow(reason);
+    expect(await fs.readdir(path.dirname(file))).toEqual(present === undefined ? [] : ['f']);
+    if (present !== undefined) expect(await fs.readFile(file, 'utf8')).toBe(present);
+  });
+
+  test('a file with hard links is not written if it has other content', async () => {
+    const file = path.join(await place(), 'f');
+    await fs.writeFile(file, 'theirs');
+    await fs.link(file, `${file}2`);
+    await expect(writeAtomically(file, bytes('mine'), { expected: bytes('old') })).rejects.toThrow('was changed');
+    expect(await fs.readFile(file, 'utf8')).toBe('theirs');
+    await writeAtomically(file, bytes('mine'), { expected: bytes('theirs') });
+    expect(await fs.readFile(`${file}2`, 'utf8')).toBe('mine');
+  });
+
   test.each(['ENOSPC', 'EACCES', 'EROFS'])(
     '%s at any system call leaves the old content and no other file',
     async (code) => {

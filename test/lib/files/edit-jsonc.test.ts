@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeEach, expect, test } from 'vitest';
 import { editJsonc } from '../../../src/lib/files/edit-jsonc.ts';
+import { createFileLocks } from '../../../src/lib/files/file-locks.ts';
 import { longTest } from '../../support/long-test.ts';
 import { createTempFolder } from '../../support/temp-folder.ts';
 
@@ -14,7 +15,8 @@ beforeEach(async () => {
   file = join(folder, 'settings.json');
 });
 
-const set = (path: readonly string[], value: unknown) => editJsonc(file, () => [{ path, value }], 'follow');
+const set = (path: readonly string[], value: unknown) =>
+  editJsonc(file, () => [{ path, value }], { links: 'follow', locks: createFileLocks(join(folder, 'home')) });
 async function after(text: string, path: readonly string[], value: unknown): Promise<string> {
   await writeFile(file, text);
   await set(path, value);
@@ -97,9 +99,9 @@ test('a symlink of the user stays a symlink; where others may have created it, i
   await set(['theme'], 'dark');
   expect((await lstat(file)).isSymbolicLink()).toBe(true);
   expect(JSON.parse(await readFile(dotfile, 'utf8'))).toEqual({ theme: 'dark' });
-  await expect(editJsonc(file, () => [{ path: ['theme'], value: 'light' }], 'refuse')).rejects.toThrow(
-    'is a symbolic link',
-  );
+  await expect(
+    editJsonc(file, () => [{ path: ['theme'], value: 'light' }], { links: 'refuse', locks: createFileLocks(folder) }),
+  ).rejects.toThrow('is a symbolic link');
   await rm(dotfile);
   await set(['theme'], 'light');
   expect(JSON.parse(await readFile(dotfile, 'utf8'))).toEqual({ theme: 'light' });
@@ -107,14 +109,17 @@ test('a symlink of the user stays a symlink; where others may have created it, i
 
 longTest('the edits of eight processes are all kept', async () => {
   await writeFile(file, '{\n  // mine\n}\n');
-  const module = join(import.meta.dirname, '../../../src/lib/files/edit-jsonc.ts');
+  const lib = join(import.meta.dirname, '../../../src/lib/files');
   const script = `
-    const [file, who] = process.argv.slice(-2);
-    const { editJsonc } = await import(${JSON.stringify(module)});
-    for (let at = 0; at < 5; at += 1) await editJsonc(file, () => [{ path: ['env', who + at], value: 'x' }], 'follow');
+    const [file, home, who] = process.argv.slice(-3);
+    const { editJsonc } = await import(${JSON.stringify(join(lib, 'edit-jsonc.ts'))});
+    const { createFileLocks } = await import(${JSON.stringify(join(lib, 'file-locks.ts'))});
+    const options = { links: 'follow', locks: createFileLocks(home) };
+    for (let at = 0; at < 5; at += 1) await editJsonc(file, () => [{ path: ['env', who + at], value: 'x' }], options);
   `;
+  const home = createTempFolder();
   const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
-  await Promise.all(names.map((who) => promisify(execFile)(process.execPath, ['-e', script, file, who])));
+  await Promise.all(names.map((who) => promisify(execFile)(process.execPath, ['-e', script, file, home, who])));
   const text = await readFile(file, 'utf8');
   expect(text).toContain('// mine');
   expect(text.match(/": "x"/g)).toHaveLength(40);

@@ -2,6 +2,7 @@ import { lchown, lstat, mkdir, readdir, readFile, stat, symlink, writeFile } fro
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { editJsonc } from '../../../src/lib/files/edit-jsonc.ts';
+import { createFileLocks } from '../../../src/lib/files/file-locks.ts';
 import { openJsonStore } from '../../../src/lib/files/json-store.ts';
 import { writePrivateFile } from '../../../src/lib/files/private-file.ts';
 import { someOf } from '../../support/runs.ts';
@@ -55,11 +56,10 @@ test.each(someOf(HOMES, 2))('stored content is read back, and symlinks stay: %s'
   await writePrivateFile(file, '{"a":1}');
   expect(await readFile(real, 'utf8')).toBe('{"a":1}');
   const store = openJsonStore(file, { empty: {}, entryDepth: 1, parse: (json) => ({ success: true, data: json }) });
-  const edit = (key: string) => editJsonc(file, () => [{ path: [key], value: 1 }], 'follow');
-  await Promise.all([
-    ...['b', 'c'].map((key) => store.change(() => [{ path: [key], value: 1 }])),
-    ...['d', 'e', 'f', 'g'].map(edit),
-  ]);
+  const locks = createFileLocks(createTempFolder());
+  const edit = (key: string) => editJsonc(file, () => [{ path: [key], value: 1 }], { links: 'follow', locks });
+  await Promise.all(['b', 'c'].map((key) => store.change(() => [{ path: [key], value: 1 }])));
+  await Promise.all(['d', 'e', 'f', 'g'].map(edit));
   expect(Object.keys(JSON.parse(await readFile(real, 'utf8'))).toSorted()).toEqual(['a', 'b', 'c', 'd', 'e', 'f', 'g']);
   const links = [file, join(base, 'home')].filter((path) => path !== real);
   expect((await Promise.all(links.map((path) => lstat(path)))).some((entry) => entry.isSymbolicLink())).toBe(true);

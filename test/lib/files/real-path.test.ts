@@ -32,7 +32,9 @@ test('a file that another process replaces all the time is never reported as mis
     process.stdout.write('ready');
     for (;;) replace();
   `;
-  const child = spawn(process.execPath, ['--no-env-file', '-e', script, file], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, ['--no-env-file', '-e', script, file], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const ended = once(child, 'exit');
   await once(child.stdout, 'data');
   const found = new Set<string | undefined>();

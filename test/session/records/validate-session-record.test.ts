@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { createCheckpoints } from '../../../src/checkpoints/create-checkpoints.ts';
 import type { CheckpointEntry } from '../../../src/contracts/session.ts';
+import { createFileLocks } from '../../../src/lib/files/file-locks.ts';
 import { decodeSessionState } from '../../../src/session/persisted-state.ts';
 import { parseSessionRecords } from '../../../src/session/records/parse-session-records.ts';
 import { rebuildSession } from '../../../src/session/records/rebuild-session.ts';
@@ -127,6 +128,7 @@ async function open(records: readonly unknown[]) {
     roots: () => [folder],
     skip: [],
     home: folder,
+    locks: createFileLocks(folder),
     isBackgroundRunning: () => false,
     entries,
     append: async (entry) => void entries.push(entry),

@@ -1,4 +1,5 @@
 import type { Tool } from '../../../src/contracts/tool.ts';
+import { createFileLocks } from '../../../src/lib/files/file-locks.ts';
 import { createApplyPatchTool } from '../../../src/tools/apply-patch.ts';
 import { askUserQuestionTool } from '../../../src/tools/ask-user-question.ts';
 import { createBashTool } from '../../../src/tools/bash/bash.ts';
@@ -28,7 +29,7 @@ import { createWriteTool } from '../../../src/tools/write.ts';
 
 /** All built-in tools, to prepare calls with; none of them does anything. */
 export function createAllTools(): readonly Tool[] {
-  const files = { readState: createFileReadState(), home: '/home/ann' };
+  const files = { readState: createFileReadState(), home: '/home/ann', locks: createFileLocks('/home/ann') };
   const search = { locator: createWalkBackend(), home: '/home/ann', excluded: () => [] };
   const shells = createShellRegistry(Date.now, () => undefined);
   const unused = async (): Promise<never> => {
