@@ -50,7 +50,7 @@ test('the changed files are locked while the formatter runs', async () => {
   const script = `#!/bin/sh\nls '${project.ouroHome}/locks' | grep -c lock > '${project.dir}/locks'\n`;
   await chmod(await project.write('../list-locks', script), 0o755);
   const turns = [write(project, 'a.txt', 'a\n'), write(project, 'b.txt', 'b\n'), says('Done.')];
-  const { api, conversation, close } = await startWith(project, join(project.dir, '../list-locks'), turns);
+  const { api, conversation, close } = await startWith(project, `'${join(project.dir, '../list-locks')}'`, turns);
   await conversation.agent.prompt('go');
   expect(await project.read('locks')).toBe('2\n');
   expect(await readdir(join(project.ouroHome, 'locks'))).toEqual([]);

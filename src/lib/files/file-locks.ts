@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { lstatSync, mkdirSync } from 'node:fs';
-import { readdir, stat, unlink } from 'node:fs/promises';
+import { readdir, rmdir, stat, unlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { getErrnoCode } from '../errors.ts';
@@ -135,17 +135,28 @@ function describeHolder(files: readonly string[], { pid }: ProcessIdentity, wait
 async function tryLock(name: string, [folder, temporary]: LockFolders): Promise<LockResult> {
   const lock = await acquireIn(folder, name);
   if (lock !== undefined) return lock;
-  const second = openPrivateFolder(temporary) ? await acquireIn(temporary, name) : undefined;
-  return second ?? { ok: true, release: () => Promise.resolve() };
+  const second = openPrivateFolder(temporary) ? await acquireIn(temporary, name, GONE) : undefined;
+  if (second === undefined) return { ok: true, release: () => Promise.resolve() };
+  if (!second.ok) return second;
+  const release = async () => {
+    await second.release();
+    // Fails while it has locks of others.
+    await rmdir(temporary).catch(() => undefined);
+  };
+  return { ok: true, release };
 }
 
-/** Tries to take a lock; `undefined` if no lock can be written in the folder. */
-async function acquireIn(folder: string, name: string): Promise<LockResult | undefined> {
+/** Error of a folder that another process deletes as it has no more locks. */
+const GONE = 'ENOENT';
+
+/** Tries to take a lock; `undefined` if no lock can be written in the folder. An error with the code `busy` is no reason. */
+async function acquireIn(folder: string, name: string, busy?: typeof GONE): Promise<LockResult | undefined> {
   try {
     return await acquireLock(join(folder, name));
   } catch (thrown) {
-    // Without a system error code, other processes kept taking the lock.
-    return getErrnoCode(thrown) === undefined ? { ok: false, holder: { pid: 0, startTime: '' } } : undefined;
+    const code = getErrnoCode(thrown);
+    // Without a code, other processes kept taking the lock.
+    return code === undefined || code === busy ? { ok: false, holder: { pid: 0, startTime: '' } } : undefined;
   }
 }
 

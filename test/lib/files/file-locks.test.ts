@@ -173,6 +173,12 @@ test('where the home folder cannot be written, a temporary folder has the locks'
   expect(await isFree()).toBe('locked');
 });
 
+test('the temporary folder is gone once it has no more locks', async () => {
+  const locks = createFileLocks(join(file, 'no-folder'), { temporary: folder });
+  expect(await locks.run([file], async () => (await readdir(folder)).length)).toBe(2);
+  expect(await readdir(folder)).toEqual(['a.txt']);
+});
+
 test('where no lock can be written, work runs without', async () => {
   const locks = createFileLocks(join(file, 'no-folder'), { temporary: file });
   expect(await locks.run([file], async () => 'run')).toBe('run');
