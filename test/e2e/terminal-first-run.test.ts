@@ -189,7 +189,7 @@ longTest('without trust the ignored instructions are named, and none of them is 
   const env = terminalEnvironment(project, api.url);
   const say = async (choice: RegExp) => {
     await using terminal = open(env);
-    await terminal.waitForText(/reads +CLAUDE\.md[\s\S]*notes\.md, outside\s[\s\S]*folder/);
+    await terminal.waitForText(/reads +CLAUDE\.md[\s\S]*notes\.md,[\s\S]*of this folder/);
     await pressSuggested(terminal, choice);
     await terminal.waitForText(/^ +ask /m);
     terminal.type('hello');
