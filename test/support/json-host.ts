@@ -41,8 +41,9 @@ export function startHostProcess(
   project: TempProject,
   flags: readonly string[],
   apiUrl: string,
+  settings: Omit<RunSettings, 'stdin'> = {},
 ): JsonHost & { readonly running: Running } {
-  const running = startOuro(project, [...HOST_FLAGS, ...flags], apiUrl, { stdin: 'open' });
+  const running = startOuro(project, [...HOST_FLAGS, ...flags], apiUrl, { ...settings, stdin: 'open' });
   return { ...hostOf({ ...running, stdin: running.child.stdin }), running };
 }
 

@@ -36,6 +36,8 @@ export type Script = {
   readonly apiKey?: string;
   /** A request with more tokens, four characters each, is told that its prompt is too long. */
   readonly contextWindowTokens?: number;
+  /** The number of requests that are remembered, for runs of thousands; without it all are. */
+  readonly remembered?: number;
 };
 
 /** A real HTTP server on loopback that speaks the Messages API, remembers every request and refuses malformed ones. */
@@ -53,10 +55,11 @@ export async function startServer(script: Script, dialect: Dialect): Promise<Api
   let paused: readonly unknown[] = [];
   const closings = new WeakMap<Socket, Promise<number>>();
   let waiting: (() => void)[] = [];
+  const counts = { all: 0, main: 0 };
 
   function answerTo(request: SeenRequest): ApiTurn {
     const aside = script.side === undefined ? quietly(request) : script.side(request);
-    (aside === undefined ? main : side).push(request);
+    remember(aside === undefined ? main : side, request);
     for (const wake of waiting) wake();
     waiting = [];
     const refusal = dialect.refusedCredentials(request.headers, script.apiKey, request);
@@ -66,9 +69,15 @@ export async function startServer(script: Script, dialect: Dialect): Promise<Api
     const limit = script.contextWindowTokens;
     if (limit !== undefined && tokens > limit) return promptTooLong(tokens, limit);
     if (aside !== undefined) return aside;
-    const index = main.length - 1;
+    counts.main += 1;
+    const index = counts.main - 1;
     const turn = typeof script.turns === 'function' ? script.turns(request, index) : script.turns[index];
     return turn ?? script.after ?? says('done');
+  }
+
+  function remember(requests: SeenRequest[], request: SeenRequest): void {
+    requests.push(request);
+    if (script.remembered !== undefined && requests.length > script.remembered) requests.shift();
   }
 
   /** Remembers what a client will have to bring back. */
@@ -98,8 +107,9 @@ export async function startServer(script: Script, dialect: Dialect): Promise<Api
       ? dialect.violationOf(body, headers, { thoughts, thoughtfulCalls, paused })
       : undefined;
     const request: SeenRequest = { method, path, headers, raw, body, violation, arrivedAtMs, closed };
-    all.push(request);
-    const stage: ReplyTarget = { response, dialect, body, id: `msg_${String(all.length).padStart(4, '0')}` };
+    remember(all, request);
+    counts.all += 1;
+    const stage: ReplyTarget = { response, dialect, body, id: `msg_${String(counts.all).padStart(4, '0')}` };
     if (!isConversation) return answerLookUp(stage, request);
     const turn = answerTo(request);
     issue(turn);
