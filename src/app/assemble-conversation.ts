@@ -92,6 +92,7 @@ export async function assembleConversation(parts: ConversationParts, started: Re
       settings: core.settings.current,
       variables: core.settings.variables,
       cwd,
+      checkProgram: parts.checkProgram,
       facts: () => collectStatusLineInput(parts),
     }),
     suggestNextPrompt: () => suggestPromptIfEnabled(core, agent),

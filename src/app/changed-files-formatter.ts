@@ -1,6 +1,7 @@
 import { relative } from 'node:path';
 import type { Feature } from '../contracts/feature.ts';
 import { isPathBelow } from '../lib/files/path-style.ts';
+import type { ProgramCheck } from '../lib/processes/program-check.ts';
 import { unwrapReminder } from '../lib/text/reminder.ts';
 import { type FileCheckerKind, runFormattersOrLinters } from '../lsp/run-formatters-and-linters.ts';
 import type { Core } from './core.ts';
@@ -16,6 +17,7 @@ export type ChangedFilesFormatter = {
 };
 
 type TurnEndDeps = {
+  readonly checkProgram: ProgramCheck;
   readonly checkpoints: SessionCheckpoints | undefined;
   /** Collects what has changed since the model was last told. */
   readonly collectNews: () => Promise<readonly string[]>;
@@ -24,7 +26,7 @@ type TurnEndDeps = {
 /** Creates the linting and formatting of a session. It runs in trusted folders, if the user has set a program. */
 export function createChangedFilesFormatter(
   core: Core,
-  { checkpoints, collectNews }: TurnEndDeps,
+  { checkpoints, collectNews, checkProgram }: TurnEndDeps,
 ): ChangedFilesFormatter {
   const { cwd, environment, settings, bus, trusted, locks } = core;
   const written = new Set<string>();
@@ -49,7 +51,16 @@ export function createChangedFilesFormatter(
     if (!trusted || files.length === 0) return [];
     const usesProjectPrograms = settings.current().projectPrograms === true;
     const { path } = environment;
-    const request = { files, kind, setting, folder: cwd, path, usesProjectPrograms, variables: settings.variables() };
+    const request = {
+      files,
+      kind,
+      setting,
+      folder: cwd,
+      path,
+      usesProjectPrograms,
+      variables: settings.variables(),
+      checkProgram,
+    };
     // Recorded like the changes of a command, so that an undo takes them back too.
     const watch = await checkpoints?.beforeCommand(files);
     const { changed, reports } = await runFormattersOrLinters(request, locks, signal).finally(() =>

@@ -22,6 +22,7 @@ import { createSession } from './session/session.ts';
 import { createSessionHooks } from './session-hooks.ts';
 import { createSessionLanguageServers } from './session-language-servers.ts';
 import { createTrustDialog } from './trust/manage-folder-trust.ts';
+import { createProgramGuard } from './trust/program-guard.ts';
 
 /** The composed conversation, or the reason why it cannot start. */
 export type ComposeConversationResult =
@@ -50,6 +51,7 @@ async function compose(options: CliRunOptions, started: RegisteredRun): Promise<
     sessionFolder: session.transcript.folder,
     refusals: opened.refusals,
   });
+  const guard = createProgramGuard({ ...core, getRoots: permissions.getRoots });
   const shells = createShellRegistry(core.now, (event) => void core.bus.emit(event));
   const checkpoints = createSessionCheckpoints(core, {
     session,
@@ -58,6 +60,7 @@ async function compose(options: CliRunOptions, started: RegisteredRun): Promise<
   });
   const turnLog = createTurnLog(core, opened.messages);
   const mcp = await createMcpServers(core, {
+    guard,
     getRoots: permissions.getRoots,
     getRules: permissions.getRules,
     ledger: session.ledger,
@@ -65,10 +68,10 @@ async function compose(options: CliRunOptions, started: RegisteredRun): Promise<
     expectCacheMiss: turnLog.expectChange,
   });
   const editor = createIdeIntegration(core, permissions);
-  const languages = createSessionLanguageServers(core, { ledger: session.ledger, editor });
+  const languages = createSessionLanguageServers(core, { ledger: session.ledger, editor, checkProgram: guard.check });
   const runOverrides = createRunOverrides(core);
-  const hooks = createSessionHooks(core, { session, permissions, mcp, wishes: runOverrides });
-  const monitors = createPluginMonitors(core, { session, shells });
+  const hooks = createSessionHooks(core, { session, permissions, mcp, wishes: runOverrides, guard });
+  const monitors = createPluginMonitors(core, { session, shells, checkProgram: guard.check });
   const loop = createAgentLoopParts(core, {
     runOverrides,
     session,
@@ -81,6 +84,7 @@ async function compose(options: CliRunOptions, started: RegisteredRun): Promise<
     languages,
     editor,
     monitors,
+    checkProgram: guard.check,
   });
   const agent = createMainAgent(core, {
     session,
@@ -115,6 +119,7 @@ async function compose(options: CliRunOptions, started: RegisteredRun): Promise<
     autoContinue,
     actions,
     trustCommands,
+    checkProgram: guard.check,
   };
   const conversation = await assembleConversation(parts, started);
   mcp.start();

@@ -1,4 +1,5 @@
 import type { Agent } from '../contracts/agent.ts';
+import type { ProgramCheck } from '../lib/processes/program-check.ts';
 import type { ShellRegistry } from '../tools/bash/shell-registry.ts';
 import type { ConversationActions } from './conversation-actions.ts';
 import type { Core } from './core.ts';
@@ -32,4 +33,5 @@ export type ConversationParts = {
   readonly autoContinue: AutoContinue;
   readonly actions: ConversationActions;
   readonly trustCommands: TrustDialog;
+  readonly checkProgram: ProgramCheck;
 };

@@ -11,6 +11,7 @@ import type { FileLocks } from '../lib/files/file-locks.ts';
 import type { MountHealth } from '../lib/files/mount-health.ts';
 import type { ModelRegistry } from '../model/registry/model-registry.ts';
 import type { UsageMeter } from '../model/usage-meter.ts';
+import type { ProgramApprovals } from '../settings/program-approvals.ts';
 
 /** The values that every part of a conversation needs, created first. A part is `createX(core, deps)`. */
 export type Core = {
@@ -23,6 +24,8 @@ export type Core = {
   readonly trusted: boolean;
   /** Returns whether the user has accepted that instructions of the folder import this file from outside. */
   readonly acceptsExternalFile: (realPath: string) => boolean;
+  /** The approved programs of the folder. */
+  readonly programs: ProgramApprovals;
   readonly settings: LiveSettings;
   readonly extensions: CurrentExtensions;
   readonly live: LiveSessionState;

@@ -85,6 +85,7 @@ export async function openCore(runOptions: CliRunOptions, started: RegisteredRun
     cwd,
     trusted: isTrusted,
     acceptsExternalFile: trust.acceptsOutside,
+    programs: trust.programs,
     settings,
     extensions,
     live,

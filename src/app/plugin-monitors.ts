@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { Plugin, PluginMonitor } from '../contracts/extension.ts';
 import { quoteFolderVariables } from '../hooks/hook-runners.ts';
 import { getErrorMessage } from '../lib/errors.ts';
+import type { ProgramCheck } from '../lib/processes/program-check.ts';
 import { startCommand } from '../tools/bash/bash.ts';
 import type { ShellRegistry } from '../tools/bash/shell-registry.ts';
 import type { Core } from './core.ts';
@@ -10,10 +11,14 @@ import type { Session } from './session/session.ts';
 /** The monitors of plugins, which run beside the session with the rights of hooks. */
 export type PluginMonitors = ReturnType<typeof createPluginMonitors>;
 
-type MonitorDeps = { readonly session: Session; readonly shells: ShellRegistry };
+type MonitorDeps = {
+  readonly session: Session;
+  readonly shells: ShellRegistry;
+  readonly checkProgram: ProgramCheck;
+};
 
 /** Creates the monitors of plugins. Without somebody who reads along there are none: a script asked for one answer. */
-export function createPluginMonitors(core: Core, { session, shells }: MonitorDeps) {
+export function createPluginMonitors(core: Core, { session, shells, checkProgram }: MonitorDeps) {
   /** Ids of the shells, by monitor and version of the plugin; each is started once. */
   const started = new Map<string, Promise<string | undefined>>();
   const isEnabled = core.options.frontend === 'screen' || core.options.frontend === 'editor';
@@ -31,7 +36,11 @@ export function createPluginMonitors(core: Core, { session, shells }: MonitorDep
     const callId = `monitor-${core.newId()}`;
     try {
       const env = { ...variables.folders, ...hookVariables, CLAUDE_PROJECT_DIR: core.cwd };
-      const shell = await startCommand(quoteFolderVariables(command, env), { callId, cwd: core.cwd }, undefined, {
+      const line = quoteFolderVariables(command, env);
+      const all = { ...core.settings.variables(), ...env };
+      const checked = await checkProgram({ command: { line }, cwd: core.cwd, variables: all }, 'writes');
+      if (!checked.ok) throw new Error(checked.why);
+      const shell = await startCommand(line, { callId, cwd: core.cwd }, undefined, {
         ledger: session.ledger,
         outputFolder: join(session.transcript.folder, 'outputs'),
         variables: core.settings.variables,

@@ -19,6 +19,7 @@ import { fireSessionChangeHooks } from '../hooks/session-change-hooks.ts';
 import { createSessionStartHooks, type SessionStartHooks } from '../hooks/session-start.ts';
 import { createFileChangedHookCheck } from '../hooks/watched-files.ts';
 import { createLazy } from '../lib/memoize.ts';
+import type { ProgramCheck } from '../lib/processes/program-check.ts';
 import { resolveModel } from '../model/built-in-models.ts';
 import { askSmallModel } from '../model/side-calls.ts';
 import type { Core } from './core.ts';
@@ -26,6 +27,7 @@ import type { McpServers } from './mcp/servers.ts';
 import type { AgentPortWithApprovers } from './permissions/query-permission-gate.ts';
 import type { SessionPermissions } from './permissions/session-permissions.ts';
 import type { Session } from './session/session.ts';
+import type { ProgramGuard } from './trust/program-guard.ts';
 
 /** The hooks of a session, and those of its start. */
 export type SessionHooks = SettingsHooks & {
@@ -39,13 +41,17 @@ export type SessionHooks = SettingsHooks & {
 /** The parts of the session that its hooks depend on. */
 type SessionHooksDeps = {
   readonly session: Session;
+  readonly guard: Pick<ProgramGuard, 'check'>;
   readonly permissions: Pick<SessionPermissions, 'matchesRule'>;
   readonly mcp: Pick<McpServers, 'listTools' | 'whenReady' | 'wrapAsk'>;
   readonly wishes: { readonly hooks: () => readonly Hook[] };
 };
 
 /** Creates the hooks of a session and connects them to its changes and to MCP questions. */
-export function createSessionHooks(core: Core, { session, permissions, mcp, wishes }: SessionHooksDeps): SessionHooks {
+export function createSessionHooks(
+  core: Core,
+  { session, permissions, mcp, wishes, guard }: SessionHooksDeps,
+): SessionHooks {
   const { opened, publishedTranscript } = session;
   const { setAgentRunner, ...runners } = createModelRunners(core, mcp);
   const hooks = createSettingsHooks({
@@ -58,6 +64,7 @@ export function createSessionHooks(core: Core, { session, permissions, mcp, wish
     cwd: core.cwd,
     getVariables: core.settings.variables,
     getTimeoutMs: () => core.settings.limits().hookTimeoutMs,
+    checkProgram: guard.check,
     matchesRule: permissions.matchesRule,
     emit: (event) => void core.bus.emit(event),
   });
@@ -200,6 +207,7 @@ type SettingsHooksDeps = {
   readonly getVariables: () => Readonly<Record<string, string>>;
   /** Default timeout; read at each hook. */
   readonly getTimeoutMs: () => number | undefined;
+  readonly checkProgram: ProgramCheck;
   readonly matchesRule: (rule: string, tool: string, input: JsonObject) => boolean;
   readonly emit: (event: AgentEvent) => void;
   /** Current hooks of plugins, skills and sub-agents. */

@@ -6,6 +6,7 @@ import type { Settings } from '../contracts/settings.ts';
 import type { CallRequest } from '../contracts/tool.ts';
 import { parseLanguageServers } from '../extensions/plugins/parse-language-servers.ts';
 import type { EditorDiagnostics } from '../ide/editor-files.ts';
+import type { ProgramCheck } from '../lib/processes/program-check.ts';
 import { wrapInReminder } from '../lib/text/reminder.ts';
 import { createDiagnosticsTracker, type DiagnosticsTracker, listDiagnostics } from '../lsp/diagnostics-tracker.ts';
 import { createLanguageServerFinder } from '../lsp/find-language-servers.ts';
@@ -26,11 +27,12 @@ export type AgentFileDiagnostics = ReturnType<typeof createCallDiagnostics>;
 export type SessionLanguageServers = ReturnType<typeof createSessionLanguageServers>;
 
 type SessionLspDeps = Pick<Session, 'ledger'> & {
+  readonly checkProgram: ProgramCheck;
   readonly editor: Pick<IdeIntegration, 'createDiagnostics' | 'hasDiagnostics'>;
 };
 
 /** Creates the language servers of a session; each starts with the first file of its language. */
-export function createSessionLanguageServers(core: Core, { ledger, editor }: SessionLspDeps) {
+export function createSessionLanguageServers(core: Core, { ledger, editor, checkProgram }: SessionLspDeps) {
   const { environment, extensions, settings, bus } = core;
   const createNotifier = (level: 'info' | 'warn') => (text: string) =>
     void bus.emit({ type: 'notice', level, topic: 'languages', text });
@@ -63,6 +65,7 @@ export function createSessionLanguageServers(core: Core, { ledger, editor }: Ses
     getVariables: () => ({ ...settings.variables(), CLAUDE_PROJECT_DIR: core.cwd }),
     listServers,
     newMarker: core.newId,
+    checkProgram,
     ledger,
     warn: createNotifier('warn'),
   });

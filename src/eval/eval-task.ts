@@ -12,6 +12,7 @@ import { parseYaml, validateFileContent } from '../fleet/tasks/task-file.ts';
 import { createTaskCheckEnvironment } from '../fleet/worker/run-ouro-child.ts';
 import { getErrnoCode } from '../lib/errors.ts';
 import { runShellCommand } from '../lib/processes/find-shell.ts';
+import { startUnchecked } from '../lib/processes/program-check.ts';
 
 const text = z.string().min(1);
 const files = z
@@ -174,7 +175,13 @@ async function createRepository({ files, fixture, folder: base }: EvalTask, fold
 async function runSetup({ name, setup }: EvalTask, cwd: string, { environment }: EvalTemplateDeps): Promise<void> {
   if (setup === undefined) return;
   const env = { ...createTaskCheckEnvironment(environment, { env: [] }), ...IDENTITY };
-  const { code, stderr } = await runShellCommand('sh', `set -e\n${setup}`, { cwd, env, timeoutMs: SETUP_TIMEOUT_MS });
+  const { code, stderr } = await runShellCommand('sh', `set -e\n${setup}`, {
+    cwd,
+    env,
+    timeoutMs: SETUP_TIMEOUT_MS,
+    check: startUnchecked,
+    use: 'writes',
+  });
   if (code !== 0) throw new EvalFileError(`The setup of the task ${name} failed: ${stderr.toString('utf8').trim()}`);
 }
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { HookEvent } from '../contracts/hook.ts';
 import { readRegularFile } from '../lib/files/read-regular-file.ts';
 import { runShellCommand } from '../lib/processes/find-shell.ts';
+import { startUnchecked } from '../lib/processes/program-check.ts';
 
 type Variables = Readonly<Record<string, string>>;
 
@@ -43,7 +44,15 @@ export function createHookEnvStore(
     // `env` runs through exec with its own descriptor, so output or options of the scripts cannot mix with the list.
     const command = `exec 3>&1 >/dev/null\nset -a\n${script}\nset +a\nexec /usr/bin/env -0 >&3`;
     const signal = AbortSignal.timeout(TIMEOUT_MS);
-    const result = await runShellCommand('bash', command, { cwd: cwd(), env: base, timeoutMs: TIMEOUT_MS, signal });
+    const result = await runShellCommand('bash', command, {
+      cwd: cwd(),
+      env: base,
+      timeoutMs: TIMEOUT_MS,
+      signal,
+      // An approved hook wrote the script.
+      check: startUnchecked,
+      use: 'reads',
+    });
     if (result.code !== 0) {
       const reason = result.stderr.toString('utf8').trim() || `exit code ${result.code ?? 'none'}`;
       warn(

@@ -2,6 +2,7 @@ import { access, constants } from 'node:fs/promises';
 import { isAbsolute, resolve } from 'node:path';
 import { fetch } from '../lib/network/fetch.ts';
 import { runShellCommand } from '../lib/processes/find-shell.ts';
+import type { ProgramCheck } from '../lib/processes/program-check.ts';
 import { quoteShellVariables } from '../lib/text/shell-quotes.ts';
 import type { HookCommandResult, HookRunners } from './hook-actions.ts';
 
@@ -11,6 +12,7 @@ type HookEnvironment = {
   readonly getVariables: () => Readonly<Record<string, string>>;
   /** Default timeout; read at each hook. */
   readonly getTimeoutMs: () => number | undefined;
+  readonly checkProgram: ProgramCheck;
 };
 
 type ProcessRunners = Omit<HookRunners, 'askModel' | 'askAgent' | 'callTool'>;
@@ -18,11 +20,16 @@ type ProcessRunners = Omit<HookRunners, 'askModel' | 'askAgent' | 'callTool'>;
 const DEFAULT_TIMEOUT_MS = 60_000;
 
 /** Creates the runners that execute commands and send HTTP requests. */
-export function createHookProcessRunners({ cwd, getVariables, getTimeoutMs }: HookEnvironment): ProcessRunners {
+export function createHookProcessRunners({
+  cwd,
+  getVariables,
+  getTimeoutMs,
+  checkProgram: check,
+}: HookEnvironment): ProcessRunners {
   const variables = () => ({ ...getVariables(), CLAUDE_PROJECT_DIR: cwd, OURO_PROJECT_DIR: cwd });
   return {
     runCommand: (command, stdin, timeoutMs, signal, env) =>
-      runHookCommand(command, stdin, { cwd, env: { ...variables(), ...env }, timeoutMs, signal }),
+      runHookCommand(command, stdin, { cwd, env: { ...variables(), ...env }, timeoutMs, signal, check }),
     findMissingScript: (command, env) => findMissingHookScript(command, cwd, { ...variables(), ...env }),
     getVariables: variables,
     post: async ({ url, body, headers }, timeoutMs, signal) => {
@@ -72,11 +79,13 @@ async function runHookCommand(
     readonly env: Readonly<Record<string, string>>;
     readonly timeoutMs: number;
     readonly signal: AbortSignal;
+    readonly check: ProgramCheck;
   },
 ): Promise<HookCommandResult> {
   const line = quoteFolderVariables(command, options.env);
   const { code, stdout, stderr, timedOut, problem } = await runShellCommand('bash', line, {
     ...options,
+    use: 'writes',
     input: stdin,
   });
   if (problem !== undefined) throw new Error(problem);

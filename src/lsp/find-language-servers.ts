@@ -32,7 +32,7 @@ const C_LANGUAGES = {
 };
 
 /** A server that needs a project file would report errors of its own making without one. */
-const KNOWN_SERVERS: readonly KnownServer[] = [
+export const KNOWN_SERVERS: readonly KnownServer[] = [
   { name: 'typescript', command: 'typescript-language-server', args: ['--stdio'], languages: SCRIPTS },
   { name: 'pyright', command: 'pyright-langserver', args: ['--stdio'], languages: PYTHON },
   {

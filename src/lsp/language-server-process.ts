@@ -5,6 +5,7 @@ import { getErrorMessage } from '../lib/errors.ts';
 import { describeFolderByUri } from '../lib/files/file-uri.ts';
 import type { ChildProcessLedger } from '../lib/processes/piped-program.ts';
 import { readProcessGroupMemory } from '../lib/processes/process-info.ts';
+import type { ProgramCheck } from '../lib/processes/program-check.ts';
 import { formatBytes } from '../lib/text/format.ts';
 import { createLspConnection, type LanguageServerConnection } from './lsp-connection.ts';
 
@@ -16,6 +17,7 @@ export type LanguageServerProcessDeps = {
   readonly getVariables: () => Readonly<Record<string, string>>;
   readonly newMarker: () => string;
   readonly ledger: ChildProcessLedger | undefined;
+  readonly checkProgram: ProgramCheck;
   /** Reports a failure to the user. */
   readonly warn: (message: string) => void;
 };
@@ -53,7 +55,7 @@ export function createLanguageServerProcess(
 
   function start(): void {
     if (current.state !== 'idle') return;
-    const { ledger, getVariables, newMarker } = deps;
+    const { ledger, getVariables, newMarker, checkProgram: check } = deps;
     const environment = getVariables();
     const command = expandVariables(config.command, environment);
     const args = config.args.map((arg) => expandVariables(arg, environment));
@@ -61,7 +63,7 @@ export function createLanguageServerProcess(
       Object.entries(config.env).map(([name, value]) => [name, expandVariables(value, environment)]),
     );
     const env = { ...environment, ...extraVariables };
-    const program = { command, args, cwd: folder, env, marker: newMarker(), ledger };
+    const program = { command, args, cwd: folder, env, marker: newMarker(), ledger, check, use: 'reads' } as const;
     const connection = createLspConnection(program, {
       onNotification: listeners.onNotification,
       onRequest: (method, params) => answerServerRequest(config, folder, method, params),

@@ -2,7 +2,8 @@ import { extname, relative } from 'node:path';
 import { type FileLocks, FileStaysLocked } from '../lib/files/file-locks.ts';
 import { readRegularFile } from '../lib/files/read-regular-file.ts';
 import { findShell } from '../lib/processes/find-shell.ts';
-import { runProgram } from '../lib/processes/run-program.ts';
+import type { ProgramCheck } from '../lib/processes/program-check.ts';
+import { createFailedResult, type RunProgramOptions, runProgram } from '../lib/processes/run-program.ts';
 import { sanitizeUntrusted } from '../lib/text/sanitize.ts';
 import { findProjectProgram, isProgramOfProject, type ProjectCondition } from './project-programs.ts';
 
@@ -24,7 +25,7 @@ const RUFF = {
 const BIOME = { command: 'biome', extensions: WEB, projectFiles: ['biome.json', 'biome.jsonc'] } as const;
 
 /** The first one whose project file is above a file formats it. */
-const KNOWN_FORMATTERS: readonly KnownProgram[] = [
+export const KNOWN_FORMATTERS: readonly KnownProgram[] = [
   { ...BIOME, args: ['format', '--write'] },
   {
     command: 'prettier',
@@ -39,7 +40,7 @@ const KNOWN_FORMATTERS: readonly KnownProgram[] = [
 ];
 
 /** The first one whose project file is above a file checks it; `fixArgs` also fix what is safe to fix. */
-const KNOWN_LINTERS: readonly (KnownProgram & { readonly fixArgs: readonly string[] })[] = [
+export const KNOWN_LINTERS: readonly (KnownProgram & { readonly fixArgs: readonly string[] })[] = [
   {
     command: 'eslint',
     args: ['--no-color'],
@@ -79,6 +80,7 @@ export type ProjectCheckRequest = {
   readonly path: readonly string[];
   readonly usesProjectPrograms: boolean;
   readonly variables: Readonly<Record<string, string>>;
+  readonly checkProgram: ProgramCheck;
 };
 
 /** The changed files, and a message for each program that failed or found something. */
@@ -102,10 +104,16 @@ export async function runFormattersOrLinters(
   for (const [command, { args, files }] of groupByProgram([...before.keys()], request)) {
     const program = command === SHELL ? (findShell('sh', env) ?? SHELL) : command;
     const options = { cwd: folder, env, timeoutMs: TIMEOUT_MS, signal };
+    // The files are data: what is checked is the program with its options.
+    const start = command === SHELL ? { line: request.setting } : { argv: [program, ...args] };
+    const use = kind === 'linter' && request.setting === 'auto' ? 'reads' : 'writes';
+    const checked = await request.checkProgram({ command: start, cwd: folder, variables: env }, use);
     // Such a program reads files and writes them later: an edit of another session in between would be lost.
-    const ended = await locks
-      .run(files, () => runProgram(program, [...args, ...files], options), signal)
-      .catch((thrown: unknown) => explainSkip(thrown, signal));
+    const ended = checked.ok
+      ? await locks
+          .run(files, () => runWrapped(checked.wrap([program, ...args, ...files]), options), signal)
+          .catch((thrown: unknown) => explainSkip(thrown, signal))
+      : createFailedResult(checked.why);
     if (ended === undefined || signal.aborted) continue;
     if (typeof ended === 'string') {
       reports.push(`The ${kind} ${getName(command, args)} was not run. ${ended}`);
@@ -131,6 +139,9 @@ function explainSkip(thrown: unknown, signal: AbortSignal): string | undefined {
   if (signal.aborted) return undefined;
   throw thrown;
 }
+
+const runWrapped = ([file = '', ...args]: readonly string[], options: RunProgramOptions) =>
+  runProgram(file, args, options);
 
 /** Names a program: itself, or the command line of the setting. */
 function getName(command: string, args: readonly string[]): string {

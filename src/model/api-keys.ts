@@ -5,6 +5,7 @@ import { type JsonStore, openJsonStore } from '../lib/files/json-store.ts';
 import { runShellCommand } from '../lib/processes/find-shell.ts';
 import { type ProgramResult, requireProgramOutput, runProgram } from '../lib/processes/run-program.ts';
 import { createTimeoutBackoff } from '../lib/processes/timeout-backoff.ts';
+import { startOutsideWorkspace } from '../lib/programs/start-outside-workspace.ts';
 import { KeyUnavailableError } from './stream/failures.ts';
 
 /** A stored key and a label of its location. A key in the keyring is fetched when it is needed. */
@@ -176,7 +177,13 @@ export function createKeyHelper(
   async function getKey(): Promise<string> {
     if (cached !== undefined && now() - cached.atMs < CACHE_TTL_MS) return cached.key;
     if (timeoutGuard.isPaused(command)) throw new KeyUnavailableError(`${FAILED}: it timed out and is not retried yet`);
-    const end = await runShellCommand('sh', command, { env: variables, timeoutMs, killSignal: 'SIGKILL' });
+    const end = await runShellCommand('sh', command, {
+      env: variables,
+      timeoutMs,
+      killSignal: 'SIGKILL',
+      check: startOutsideWorkspace,
+      use: 'reads',
+    });
     timeoutGuard.record(command, { timedOut: end.timedOut, tookMs: timeoutMs });
     const newKey = parseKey(end);
     cached = { key: newKey, atMs: now() };

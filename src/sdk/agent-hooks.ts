@@ -3,6 +3,7 @@ import type { JsonObject } from '../contracts/json.ts';
 import { createHooks, type Hooks } from '../hooks/create-hooks.ts';
 import { createHookProcessRunners } from '../hooks/hook-runners.ts';
 import { createLoopHooks } from '../hooks/loop-hooks.ts';
+import { startUnchecked } from '../lib/processes/program-check.ts';
 import { matchesRule } from '../permissions/decide.ts';
 import { diskFs } from '../permissions/permission-fs.ts';
 import { createFactsLookup, createPermissionPolicy } from './permission-gates.ts';
@@ -49,6 +50,7 @@ export function createAgentHooks(settings: HookSettings): AgentHooks {
       cwd,
       getVariables: () => variables ?? getEnvironmentVariables(),
       getTimeoutMs: () => timeoutMs,
+      checkProgram: startUnchecked,
     }),
     askModel: async () => undefined,
     askAgent: async () => undefined,

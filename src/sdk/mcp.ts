@@ -5,6 +5,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { Tool } from '../contracts/tool.ts';
+import { startUnchecked } from '../lib/processes/program-check.ts';
 import { hashMcpServerLaunch, type McpServerLaunch } from '../mcp/configured-mcp-server.ts';
 import { createMcpHub } from '../mcp/hub.ts';
 import { createCallbackSchema, parseSdkArgument } from './parse-sdk-argument.ts';
@@ -76,6 +77,7 @@ export async function connectMcp(settings: McpSettings): Promise<McpConnection> 
     version: VERSION,
     onChange: (change) => change.kind === 'state' && onNotice(change.level, change.message),
     newMarker: randomUUID,
+    checkProgram: startUnchecked,
   });
   hub.start();
   await hub.whenSettled();

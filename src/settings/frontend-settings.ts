@@ -11,6 +11,7 @@ import { ignoreMissingFile } from '../lib/errors.ts';
 import { watchFolder } from '../lib/files/file-change-detector.ts';
 import { readFileOrPipe, readRegularFile } from '../lib/files/read-regular-file.ts';
 import { runShellCommand } from '../lib/processes/find-shell.ts';
+import type { ProgramCheck } from '../lib/processes/program-check.ts';
 import { createTimeoutBackoff } from '../lib/processes/timeout-backoff.ts';
 import { saveUserSetting } from './edit-settings.ts';
 
@@ -74,6 +75,7 @@ type StatusLineDeps = {
   readonly settings: () => Settings;
   readonly variables: () => Readonly<Record<string, string>>;
   readonly cwd: () => string;
+  readonly checkProgram: ProgramCheck;
   /** Input of the script. */
   readonly facts: () => JsonObject;
 };
@@ -97,6 +99,8 @@ export function createStatusLineScript(deps: StatusLineDeps): () => Promise<stri
       timeoutMs: TIMEOUT_MS,
       killSignal: 'SIGKILL',
       maxBytes: MAX_BYTES,
+      check: deps.checkProgram,
+      use: 'reads',
     });
     backoff.record(command, { timedOut, tookMs: TIMEOUT_MS });
     if (code !== 0) return undefined;

@@ -210,10 +210,23 @@ async function describeFolder(folder: string, name: string): Promise<readonly Tr
       ];
 }
 
-async function describeServers(file: string): Promise<readonly TrustEffect[]> {
+/** Reads the MCP servers of a project file, parsed no further. */
+async function readServers(file: string): Promise<Readonly<Record<string, unknown>>> {
   const text = await readFileOrPipe(file).catch(() => undefined);
-  const found = serversSchema.parse(parseJson(text ?? '{}'));
-  return Object.entries(found.mcpServers).map(([name, entry]) => {
+  return serversSchema.parse(parseJson(text ?? '{}')).mcpServers;
+}
+
+/** Reads the MCP servers that the project file of a folder starts. */
+export async function readProjectServers(dir: string): Promise<NonNullable<Settings['mcpServers']>> {
+  const servers = Object.entries(await readServers(join(dir, '.mcp.json'))).flatMap(([name, entry]) => {
+    const { data } = serverSchema.safeParse(entry);
+    return data?.command === undefined ? [] : [[name, omitUndefined({ command: data.command, args: data.args })]];
+  });
+  return Object.fromEntries(servers);
+}
+
+async function describeServers(file: string): Promise<readonly TrustEffect[]> {
+  return Object.entries(await readServers(file)).map(([name, entry]) => {
     const parsed = serverSchema.safeParse(entry);
     const description = parsed.success ? describeMcpServerGrants(parsed.data) : JSON.stringify(entry);
     return { kind: 'server', text: `${name}: ${description} (asks again before it starts)`, file };

@@ -13,6 +13,8 @@ const marksSchema = z.lazy(() =>
     commands: z.string().optional(),
     instructions: z.string().optional(),
     above: z.string().optional(),
+    /** Files that ouro starts, with the hashes of their content. */
+    programs: z.string().optional(),
   }),
 );
 /** Fingerprints that match nothing: an unreadable entry is asked about again, instead of being accepted as new. */
@@ -22,6 +24,7 @@ const UNREADABLE_MARKS = {
   commands: 'unreadable',
   instructions: 'unreadable',
   above: 'unreadable',
+  programs: 'unreadable',
 };
 const folderSchema = z.lazy(() =>
   z.object({

@@ -4,6 +4,7 @@ import { dirname, join, relative } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { CALL_MARKER } from '../../src/lib/processes/process-tree.ts';
+import { startUnchecked } from '../../src/lib/processes/program-check.ts';
 import { createDiagnosticsTracker, listDiagnostics } from '../../src/lsp/diagnostics-tracker.ts';
 import { createLanguageServerFinder } from '../../src/lsp/find-language-servers.ts';
 import type { FileDiagnostics } from '../../src/lsp/language-server.ts';
@@ -26,6 +27,7 @@ function openServers(project: TempProject) {
   });
   const warnings: string[] = [];
   const servers = createLanguageServers({
+    checkProgram: startUnchecked,
     folder: project.dir,
     version: '1',
     listServers: (path) => (path === undefined ? search.listFound() : search.find(path)),

@@ -6,6 +6,7 @@ import { HOOK_EVENTS, type Hook } from '../../src/contracts/hook.ts';
 import { type AsyncHookResult, createHooks } from '../../src/hooks/create-hooks.ts';
 import { buildHookCommandLine, type HookHttpRequest } from '../../src/hooks/hook-actions.ts';
 import { createHookProcessRunners, findMissingHookScript } from '../../src/hooks/hook-runners.ts';
+import { startUnchecked } from '../../src/lib/processes/program-check.ts';
 import { longTest } from '../support/long-test.ts';
 import { someOf } from '../support/runs.ts';
 import { createTempFolder } from '../support/temp-folder.ts';
@@ -18,7 +19,12 @@ beforeAll(async () => {
 const ENV = { PATH: '/usr/bin:/bin' };
 
 const commandRunner = () =>
-  createHookProcessRunners({ cwd: dir, getVariables: () => ENV, getTimeoutMs: () => undefined }).runCommand;
+  createHookProcessRunners({
+    cwd: dir,
+    getVariables: () => ENV,
+    getTimeoutMs: () => undefined,
+    checkProgram: startUnchecked,
+  }).runCommand;
 
 function hooksOf(...hooks: readonly Partial<Hook>[]) {
   const told: AgentEvent[] = [];

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { LanguageServerConfig } from '../../src/contracts/extension.ts';
 import { CALL_MARKER } from '../../src/lib/processes/process-tree.ts';
+import { startUnchecked } from '../../src/lib/processes/program-check.ts';
 import { createDiagnosticsTracker, listDiagnostics } from '../../src/lsp/diagnostics-tracker.ts';
 import { runLanguageQuery } from '../../src/lsp/language-query.ts';
 import { createLanguageServers } from '../../src/lsp/language-server-manager.ts';
@@ -31,6 +32,7 @@ function watched(project: TempProject, more: Partial<LanguageServerConfig> = {})
   const notices: string[] = [];
   const marker = randomUUID();
   const languages = createLanguageServers({
+    checkProgram: startUnchecked,
     folder: project.dir,
     version: '1',
     listServers: () => [server],

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { startUnchecked } from '../../src/lib/processes/program-check.ts';
 import { type LanguageQuery, runLanguageQuery } from '../../src/lsp/language-query.ts';
 import { createLanguageServers } from '../../src/lsp/language-server-manager.ts';
 import { WAIT_MS } from '../support/runs.ts';
@@ -11,6 +12,7 @@ const STUB = join(import.meta.dirname, '../support/lsp-stub.mjs');
 test('each query is answered in lines with one-based positions', async () => {
   await using project = await createTempProject({ 'a.word': 'def one\nuse one\n', 'b.word': 'use one\n' });
   const languages = createLanguageServers({
+    checkProgram: startUnchecked,
     folder: project.dir,
     version: '1',
     listServers: () => [

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { startUnchecked } from '../../src/lib/processes/program-check.ts';
 import type { McpChange, McpHubDeps } from '../../src/mcp/client/hub-deps.ts';
 import {
   type ConfiguredMcpServer,
@@ -33,6 +34,7 @@ export function configured(name: string, launch: McpServerLaunch): ConfiguredMcp
 export function startHub(servers: readonly ConfiguredMcpServer[], parts: Partial<McpHubDeps> = {}) {
   const changes: McpChange[] = [];
   const hub = createMcpHub({
+    checkProgram: startUnchecked,
     servers,
     hostServers: [],
     cwd: tmpdir(),

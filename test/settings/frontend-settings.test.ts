@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { startUnchecked } from '../../src/lib/processes/program-check.ts';
 import { createStatusLineScript } from '../../src/settings/frontend-settings.ts';
 
 test('outputs of different scripts are kept apart', async () => {
@@ -6,6 +7,7 @@ test('outputs of different scripts are kept apart', async () => {
   const words: (string | undefined)[] = [];
   let command: string | undefined;
   const ask = createStatusLineScript({
+    checkProgram: startUnchecked,
     settings: () => (command === undefined ? {} : { statusLine: { command } }),
     variables: () => ({}),
     cwd: () => '/',
@@ -18,6 +20,7 @@ test('outputs of different scripts are kept apart', async () => {
 test('changes while a script runs cause one more run, however many there are', async () => {
   let asked = 0;
   const ask = createStatusLineScript({
+    checkProgram: startUnchecked,
     settings: () => ({ statusLine: { command: 'cat' } }),
     variables: () => ({ PATH: '/usr/bin:/bin' }),
     cwd: () => '/',

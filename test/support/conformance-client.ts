@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { fetch } from '../../src/lib/network/fetch.ts';
+import { startUnchecked } from '../../src/lib/processes/program-check.ts';
 import { loginToMcpServer } from '../../src/mcp/auth/mcp-login.ts';
 import { hashMcpServerLaunch, type McpServerLaunch, type OAuthConfig } from '../../src/mcp/configured-mcp-server.ts';
 import { createMcpHub } from '../../src/mcp/hub.ts';
@@ -43,6 +44,7 @@ const oauth: OAuthConfig = {
 };
 const launch: McpServerLaunch = { kind: 'http', url, headers: {}, oauth };
 const hub = createMcpHub({
+  checkProgram: startUnchecked,
   servers: [{ name: 'suite', scope: 'user', launch, hash: hashMcpServerLaunch(launch) }],
   hostServers: [],
   cwd: tmpdir(),

@@ -29,6 +29,7 @@ export async function testCore(
     cwd: project.dir,
     trusted,
     acceptsExternalFile: () => false,
+    programs: { findUnapproved: async () => [], approve: async () => undefined, listFrozen: () => [] },
     settings: {
       current: () => loaded.merged,
       loaded: () => loaded,

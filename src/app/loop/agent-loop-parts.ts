@@ -2,6 +2,7 @@ import { parseReductions } from '../../context/reduction-log.ts';
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { Tool } from '../../contracts/tool.ts';
 import { copyAsJson } from '../../lib/json.ts';
+import type { ProgramCheck } from '../../lib/processes/program-check.ts';
 import type { CurrentSessionState } from '../../prompt/current-session-state.ts';
 import { createKillShellTool } from '../../tools/bash/kill-shell.ts';
 import type { ShellRegistry } from '../../tools/bash/shell-registry.ts';
@@ -44,6 +45,7 @@ type LoopDeps = {
   readonly turnLog: TurnLog;
   readonly languages: SessionLanguageServers;
   readonly editor: IdeIntegration;
+  readonly checkProgram: ProgramCheck;
   readonly monitors: Pick<PluginMonitors, 'startForSkill'>;
 };
 
@@ -102,7 +104,7 @@ export function createAgentLoopParts(core: Core, deps: LoopDeps) {
     getSystemPrompt: prompt.system.parts,
     listWrittenFiles,
   });
-  const format = createChangedFilesFormatter(core, { checkpoints: deps.checkpoints, collectNews: prompt.collectNews });
+  const format = createChangedFilesFormatter(core, { ...deps, collectNews: prompt.collectNews });
   const features = createFeatureLists(core, { ...deps, format, prompt, readState: toolset.readState });
   const parts = { features, toolset, owners, prompt, context, contextFor, fallbacks, judge };
   const queryDeps = createQueryDepsFactory(core, { ...deps, ...parts });

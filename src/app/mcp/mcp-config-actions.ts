@@ -6,7 +6,6 @@ import { RUN_MARKER } from '../../lib/processes/process-tree.ts';
 import { openMcpCredentialStore } from '../../mcp/auth/mcp-credentials.ts';
 import { loginToMcpServer } from '../../mcp/auth/mcp-login.ts';
 import { loadMcpConfig, openMcpServerApprovals } from '../../mcp/config/load-config.ts';
-
 import {
   type ClaudeDesktopServers,
   type McpConfigScope,
@@ -25,6 +24,8 @@ import { openRunCleanupLog } from '../../session/run-cleanup-log.ts';
 import { loadEnabledPlugins } from '../../settings/load-enabled-plugins.ts';
 import { openTrustStore } from '../../settings/trust-store.ts';
 import { listSettingsFolders, readSettings } from '../read-settings.ts';
+import { loadFolderTrust } from '../trust/folder-trust.ts';
+import { createProgramGuard } from '../trust/program-guard.ts';
 
 export { describeMcpServerLaunch as describeServerLaunch };
 
@@ -154,7 +155,10 @@ async function listConfigured(environment: Environment, cwd: string): Promise<Co
 
 async function probeServers(servers: readonly ConfiguredMcpServer[], environment: Environment, cwd: string) {
   const runLedger = openRunCleanupLog(environment.ouroHome, crypto.randomUUID());
+  const { isTrusted: trusted, programs } = await loadFolderTrust(cwd, environment, undefined);
+  const guard = createProgramGuard({ cwd, trusted, programs, environment, getRoots: () => [cwd] });
   const hub = createMcpHub({
+    checkProgram: guard.check,
     servers,
     hostServers: [],
     cwd,

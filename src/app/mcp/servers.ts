@@ -7,22 +7,24 @@ import { createFileChangeDetector } from '../../lib/files/file-change-detector.t
 import type { ChildProcessLedger } from '../../lib/processes/piped-program.ts';
 import { resolveUndefinedOnAbort } from '../../lib/promises.ts';
 import { wrapInReminder } from '../../lib/text/reminder.ts';
-import { sanitizeUntrustedLine } from '../../lib/text/sanitize.ts';
 import { truncateEnd } from '../../lib/text/text-width.ts';
 import { loadMcpConfig, openMcpServerApprovals } from '../../mcp/config/load-config.ts';
 import { type McpConfig, PROJECT_MCP_FILE } from '../../mcp/config/resolve-config.ts';
 import { type ConfiguredMcpServer, describeMcpLaunchDetails } from '../../mcp/configured-mcp-server.ts';
 import { createBinaryContentStore } from '../../mcp/content.ts';
 import { createMcpHub, type McpHub } from '../../mcp/hub.ts';
+import { describeResourceChanges } from '../../mcp/resource-changes.ts';
 import type { RunSamplingRequest } from '../../mcp/sampling.ts';
 import { getSamplingVerdict } from '../../permissions/rules/parse-rule.ts';
 import { buildSettingsVariables } from '../../settings/effective-environment.ts';
 import { createListMcpResourcesTool, createReadMcpResourceTool } from '../../tools/mcp-resources.ts';
 import type { Core } from '../core.ts';
 import { listSettingsFolders } from '../read-settings.ts';
+import type { ProgramGuard } from '../trust/program-guard.ts';
 
 /** The parts of the session that its MCP servers depend on. */
 type McpServersDeps = {
+  readonly guard: ProgramGuard;
   readonly getRoots: () => readonly string[];
   readonly ledger: ChildProcessLedger;
   readonly getRules: () => readonly Rule[];
@@ -71,8 +73,6 @@ const READY_TIMEOUT_MS = 2_000;
 const LIST_TIMEOUT_MS = 60_000;
 const MENTION_TIMEOUT_MS = 30_000;
 const MENTION_CHARS = 100_000;
-const MAX_NAMED = 20;
-const NAME_CHARS = 300;
 
 /** Creates the MCP servers of a session from its configuration; nothing is started yet. */
 export async function createMcpServers(core: Core, deps: McpServersDeps): Promise<McpServers> {
@@ -111,6 +111,7 @@ export async function createMcpServers(core: Core, deps: McpServersDeps): Promis
         void core.bus.emit({ type: 'notice', level: change.level, topic: 'mcp', text: change.message });
     },
     newMarker: core.newId,
+    checkProgram: deps.guard.check,
     ledger: deps.ledger,
   });
   const getCallTimeout = (fallbackMs: number) => settings.limits().mcpCallTimeoutMs ?? fallbackMs;
@@ -149,13 +150,13 @@ export async function createMcpServers(core: Core, deps: McpServersDeps): Promis
       await hub.whenCommandListed(command);
     },
     takeResourceChanges() {
-      const messages = describeChanges([...changedResources]);
+      const messages = describeResourceChanges([...changedResources]);
       changedResources.clear();
       return messages;
     },
     refresh: createRefresh(config, core, hub, loadConfig),
     readMention: (mention) => readMention(mention, hub, getCallTimeout(MENTION_TIMEOUT_MS)),
-    ...createApproval({ core, hub, loadConfig }),
+    ...createApproval({ core, hub, loadConfig, guard: deps.guard }),
   };
 }
 
@@ -172,10 +173,20 @@ async function readMention(mention: string, hub: McpHub, limitMs: number): Promi
   }
 }
 
-type ApprovalDeps = { readonly core: Core; readonly hub: McpHub; readonly loadConfig: () => Promise<McpConfig> };
+type ApprovalDeps = {
+  readonly core: Core;
+  readonly hub: McpHub;
+  readonly loadConfig: () => Promise<McpConfig>;
+  readonly guard: ProgramGuard;
+};
 
 /** Creates the display and approval of servers; one that changed since it was shown is shown again, not approved. */
-function createApproval({ core, hub, loadConfig }: ApprovalDeps): Pick<McpServers, 'listConfigured' | 'setApproval'> {
+function createApproval({
+  core,
+  hub,
+  loadConfig,
+  guard,
+}: ApprovalDeps): Pick<McpServers, 'listConfigured' | 'setApproval'> {
   const shownHashes = new Map<string, string>();
   const { environment, cwd } = core;
   return {
@@ -197,6 +208,9 @@ function createApproval({ core, hub, loadConfig }: ApprovalDeps): Pick<McpServer
         return { ok: false, message: `${message} Approve it again to accept the change.` };
       }
       const notice = await openMcpServerApprovals(environment.ouroHome, cwd).save(name, { hash: server.hash, verdict });
+      const { launch: agreed } = server;
+      if (verdict === 'approved' && agreed.kind === 'stdio')
+        await guard.approve({ argv: [agreed.command, ...agreed.args] });
       const updated = (await loadConfig()).servers.find((candidate) => candidate.name === name);
       if (updated !== undefined) await hub.putServer(updated);
       // A server shown before is not repeated.
@@ -205,16 +219,6 @@ function createApproval({ core, hub, loadConfig }: ApprovalDeps): Pick<McpServer
       return { ok: true, message: notice === undefined ? message : `${message} ${notice}` };
     },
   };
-}
-
-/** Describes changed resources to the model, as one message. */
-function describeChanges(changed: readonly string[]): readonly string[] {
-  if (changed.length === 0) return [];
-  const named = changed.slice(0, MAX_NAMED).map((name) => sanitizeUntrustedLine(name, NAME_CHARS));
-  const more = changed.length > MAX_NAMED ? ` and ${changed.length - MAX_NAMED} more` : '';
-  return [
-    `Resources of MCP servers have changed since they were read: ${named.join(', ')}${more}. Read them again where it matters.`,
-  ];
 }
 
 /** Creates the refresh, which checks the configuration files by stat and applies their changes to the hub. */

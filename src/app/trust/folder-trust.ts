@@ -11,15 +11,20 @@ import type {
 import type { SettingsLayer } from '../../contracts/settings.ts';
 import type { Extensions } from '../../extensions/load-extensions.ts';
 import { readFileOrPipe } from '../../lib/files/read-regular-file.ts';
+import type { ProgramFile } from '../../lib/programs/program-files.ts';
 import { validateHooks } from '../../settings/drop-invalid-settings.ts';
+import { getSettingsPath } from '../../settings/edit-settings.ts';
 import { parseSettingsLayer } from '../../settings/parse-settings-layer.ts';
+import { areProgramsApproved, createProgramApprovals, encodePrograms } from '../../settings/program-approvals.ts';
 import {
   describeSettingsEffects,
   fingerprintSettingsGrants,
   listTrustedContent,
+  readProjectServers,
 } from '../../settings/settings-needing-approval.ts';
 import { openTrustStore, type TrustStore } from '../../settings/trust-store.ts';
 import { listSettingsFolders } from '../read-settings.ts';
+import { describePrograms, listConfiguredPrograms } from './configured-programs.ts';
 import {
   type ExternalInstructionFile,
   encodeExternalFiles,
@@ -40,7 +45,13 @@ export async function loadFolderTrust(realDir: string, environment: Environment,
   const store = await openTrustStore(environment.ouroHome, environment.home);
   const isTrusted = override === 'this-run' || store.isTrusted(realDir);
   const storeProblems = store.problem === undefined ? [] : [{ path: 'Trusted folders:', text: store.problem }];
-  const acceptedFiles = isTrusted ? (await store.readMarks(realDir)).instructions : undefined;
+  const { instructions: acceptedFiles, programs: knownPrograms } = isTrusted ? await store.readMarks(realDir) : {};
+  const startedAtMs = Date.now();
+  if (isTrusted && override === undefined && knownPrograms === undefined) {
+    const { marks } = await readFolder(realDir, environment, 'top');
+    // A mark that could not be stored is taken again at the next start.
+    await store.approve(realDir, { programs: marks.programs ?? 'nothing' }).catch(() => undefined);
+  }
   const refusedSources = new Set<string>();
 
   async function isApproved(source: ApprovedProjectPart, mark: string): Promise<boolean> {
@@ -58,6 +69,7 @@ export async function loadFolderTrust(realDir: string, environment: Environment,
 
   return {
     isTrusted,
+    programs: createProgramApprovals({ store, realDir, override, mark: knownPrograms, startedAtMs }),
     /** Returns whether the user accepted this external file, which the folder's instructions include. */
     acceptsOutside: (realPath: string): boolean =>
       override === 'this-run' || isExternalFileAccepted(acceptedFiles, realPath),
@@ -66,7 +78,7 @@ export async function loadFolderTrust(realDir: string, environment: Environment,
       if (source !== 'project' && source !== 'local') return true;
       if (dirname(dirname(file)) === realDir) return isApproved(source, fingerprintSettingsGrants(settings));
       if (override === 'this-run' || fingerprintSettingsGrants(settings) === 'nothing') return true;
-      const { marks, above } = await readFolder(realDir, environment.home, 'top');
+      const { marks, above } = await readFolder(realDir, environment, 'top');
       return (await store.readMarks(realDir)).above === marks.above || (await areTrusted(above, store));
     },
     /** Removes grants and hooks of commands, skills and agents that are not approved as they are. */
@@ -89,9 +101,9 @@ export async function loadFolderTrust(realDir: string, environment: Environment,
     /** Approves the current files again after ouro itself changed an approved file. */
     async renewApproval() {
       if (override === 'this-run' || !store.isTrusted(realDir)) return;
-      const { marks } = await readFolder(realDir, environment.home, 'top');
-      // External files and settings of parent folders are approved only by a user who was shown them.
-      const shownSources = ['instructions', 'above'];
+      const { marks } = await readFolder(realDir, environment, 'top');
+      // External files, settings of parent folders and programs are approved only by a user who was shown them.
+      const shownSources = ['instructions', 'above', 'programs'];
       const kept = Object.entries(marks).filter(
         ([source]) => !shownSources.includes(source) && !refusedSources.has(source),
       );
@@ -113,14 +125,20 @@ export async function buildTrustQuestion(
   const refusal = store.getRefusal(realDir);
   // A folder that can never be trusted is not searched: it may be a whole disk.
   const depth = moment === 'start' || refusal !== undefined ? 'top' : 'below';
-  const { marks, layers, callables, agents, outside, above } = await readFolder(realDir, environment.home, depth);
+  const { marks, layers, callables, agents, outside, above, programs, isOffered } = await readFolder(
+    realDir,
+    environment,
+    depth,
+  );
   const known = await store.readMarks(realDir);
+  const arePrograms = areProgramsApproved(known.programs, programs);
   const isSame = (source: ApprovedProjectPart) =>
     marks[source] === 'nothing' || known[source] === undefined || known[source] === marks[source];
   const areAccepted = outside.every(({ realPath }) => isExternalFileAccepted(known.instructions, realPath));
   // Trusting this folder never approved the settings of its parent folders.
   const isAboveSame = marks.above === 'nothing' || known.above === marks.above || (await areTrusted(above, store));
-  const isUnchanged = isSame('project') && isSame('local') && isSame('commands') && areAccepted && isAboveSame;
+  const isUnchanged =
+    isSame('project') && isSame('local') && isSame('commands') && areAccepted && isAboveSame && arePrograms;
   const state = store.isTrusted(realDir) ? (isUnchanged ? 'trusted' : 'changed') : 'new';
   if (state === 'trusted') return undefined;
   if (moment === 'start') return buildTrustQuestion(realDir, environment);
@@ -130,6 +148,7 @@ export async function buildTrustQuestion(
     ...agents.flatMap(describeHooks),
     ...(await listTrustedContent(realDir)),
     ...outside.map(describeExternalFile),
+    ...describePrograms(programs, realDir, { isOffered }),
   ];
   const question = { dir: realDir, state, effects, marks, ...(refusal === undefined ? {} : { refusal }) } as const;
   return { question, store };
@@ -150,23 +169,39 @@ type FolderFiles = {
   readonly callables: readonly PromptTemplate[];
   readonly agents: readonly SubAgentDefinition[];
   readonly outside: readonly ExternalInstructionFile[];
+  readonly programs: readonly ProgramFile[];
+  /** The user has not said whether language servers of projects are used. */
+  readonly isOffered: boolean;
 };
 
 /** Reads the files of a folder to show and fingerprint them; nothing is applied. */
-async function readFolder(realDir: string, home: string, depth: 'top' | 'below'): Promise<FolderFiles> {
-  const readSource = async (folder: string, source: keyof typeof SETTINGS_FILES) => {
-    const file = join(folder, SETTINGS_FILES[source]);
+async function readFolder(realDir: string, environment: Environment, depth: 'top' | 'below'): Promise<FolderFiles> {
+  const { home, ouroHome } = environment;
+  const readLayer = async (file: string, source: SettingsLayer['source']) => {
     const text = await readFileOrPipe(file).catch(() => undefined);
     return text === undefined ? [] : [parseSettingsLayer(text, file, source).layer];
   };
+  const readSource = (folder: string, source: keyof typeof SETTINGS_FILES) =>
+    readLayer(join(folder, SETTINGS_FILES[source]), source);
   const readLayers = async (folder: string) =>
     (await Promise.all([readSource(folder, 'project'), readSource(folder, 'local')])).flat();
   const [folder, ...parents] = listSettingsFolders(realDir, home);
-  const [layers, above, { callables, agents, externalFiles }] = await Promise.all([
+  const userFile = getSettingsPath('user', { ouroHome, cwd: '' });
+  const [store, user, mcpServers, layers, above, { callables, agents, externalFiles }] = await Promise.all([
+    openTrustStore(ouroHome, home),
+    readLayer(userFile, 'user'),
+    readProjectServers(realDir),
     readLayers(folder),
     Promise.all(parents.map(readLayers)).then((all) => all.flat()),
     readFolderContentToApprove(realDir, home, depth),
   ]);
+  const hooked = [...callables, ...agents].flatMap(({ hooks }) => (hooks === undefined ? [] : [validateHooks(hooks)]));
+  const configured = [...user, ...layers, ...above].map(({ settings }) => settings);
+  const programs = listConfiguredPrograms(
+    { sources: [...configured, ...hooked, { mcpServers }], known: (await store.readMarks(realDir)).programs },
+    realDir,
+    environment,
+  );
   const getMark = (wanted: string) =>
     fingerprintSettingsGrants(layers.find(({ source }) => source === wanted)?.settings ?? {});
   const aboveMarks = above.flatMap(({ file, settings }) => {
@@ -180,12 +215,15 @@ async function readFolder(realDir: string, home: string, depth: 'top' | 'below')
       commands: fingerprintExtensions(callables, agents),
       instructions: encodeExternalFiles(externalFiles),
       above: aboveMarks.length === 0 ? 'nothing' : aboveMarks.join('\n'),
+      programs: encodePrograms(programs),
     },
     layers: [...layers, ...above],
     above,
     callables,
     agents,
     outside: externalFiles,
+    programs,
+    isOffered: user.every(({ settings }) => settings.projectPrograms === undefined),
   };
 }
 

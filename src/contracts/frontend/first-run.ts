@@ -75,9 +75,14 @@ export type TrustQuestion = {
 
 /**
  * A part of a project that is approved separately: its two settings files, the rules of its commands, the files that
- * its instructions import from outside, and the settings of its parent folders.
+ * its instructions import from outside, the settings of its parent folders, and its programs that ouro starts.
  */
-export type ApprovedProjectPart = Extract<SettingsSource, 'project' | 'local'> | 'commands' | 'instructions' | 'above';
+export type ApprovedProjectPart =
+  | Extract<SettingsSource, 'project' | 'local'>
+  | 'commands'
+  | 'instructions'
+  | 'above'
+  | 'programs';
 
 /** Fingerprints of the parts of a folder that were shown or approved. */
 export type TrustFingerprints = { readonly [source in ApprovedProjectPart]?: string };

@@ -5,6 +5,7 @@ import type { BatchTaskCheckout } from '../../contracts/fleet.ts';
 import { findEnclosingRepository } from '../../git/git-repository.ts';
 import { createHardenedGitEnv } from '../../git/run-git.ts';
 import { runShellCommand } from '../../lib/processes/find-shell.ts';
+import { startUnchecked } from '../../lib/processes/program-check.ts';
 import { redactSecrets } from '../../lib/text/redact-secrets.ts';
 import { type FleetGit, requireGitOutput } from '../git/fleet-git.ts';
 import { isRemoteRepositoryUrl } from '../git/validate-checkout-spec.ts';
@@ -69,6 +70,8 @@ async function runListCommand(command: string, { folder, variables }: TaskTarget
     cwd: folder,
     env: variables,
     timeoutMs: COMMAND_TIMEOUT_MS,
+    check: startUnchecked,
+    use: 'reads',
   });
   if (code !== 0)
     throw new TaskFileError(

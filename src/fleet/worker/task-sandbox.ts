@@ -4,6 +4,7 @@ import type { Environment } from '../../contracts/environment.ts';
 import type { BatchTaskSpec } from '../../contracts/fleet.ts';
 import type { LoadedSettings } from '../../contracts/settings.ts';
 import { runShellCommand } from '../../lib/processes/find-shell.ts';
+import { startUnchecked } from '../../lib/processes/program-check.ts';
 import type { ProgramResult, RunProgramOptions } from '../../lib/processes/run-program.ts';
 import { createPermissionPolicySource } from '../../permissions/permission-policy-source.ts';
 import { listDeniedPaths } from '../../sandbox/create-plan.ts';
@@ -82,7 +83,14 @@ export async function openTaskSandbox(
       const wrap = await sandbox.wrap({ id, command: line, cwd });
       const command = wrap === undefined ? line : `exec ${wrap(['/bin/sh', '-c', line]).map(quoteForShell).join(' ')}`;
       try {
-        return await runShellCommand('sh', command, { cwd, env: variables, killSignal: 'SIGTERM', ...options });
+        return await runShellCommand('sh', command, {
+          cwd,
+          env: variables,
+          killSignal: 'SIGTERM',
+          check: startUnchecked,
+          use: 'writes',
+          ...options,
+        });
       } finally {
         sandbox.cleanUp('exited', id);
         sandbox.cleanUp('over', id);

@@ -6,7 +6,8 @@ import { memoizeByKey } from '../memoize.ts';
 import { getProcessStartTime } from './process-info.ts';
 import { CALL_PROCESS_MARKER, createProcessMarkerCommand } from './process-markers.ts';
 import { killProcessTree } from './process-tree.ts';
-import { type ProgramResult, type RunProgramOptions, runProgram } from './run-program.ts';
+import type { ProgramCheck, ProgramUse } from './program-check.ts';
+import { createFailedResult, type ProgramResult, type RunProgramOptions, runProgram } from './run-program.ts';
 
 type Variables = Readonly<Record<string, string | undefined>>;
 type Machine = { readonly platform: string; readonly exists: (file: string) => boolean };
@@ -81,6 +82,9 @@ function listGitFolders(variables: Variables): readonly string[] {
   ];
 }
 
+/** The check that every line passes, and how it uses the workspace. */
+type ProgramGate = { readonly check: ProgramCheck; readonly use: ProgramUse };
+
 /**
  * Runs a command line in a shell. When it exits, all its processes are killed, including background processes and those
  * that detached, cleared their environment or changed their name.
@@ -88,27 +92,26 @@ function listGitFolders(variables: Variables): readonly string[] {
 export async function runShellCommand(
   shell: keyof typeof FLAGS,
   line: string,
-  options: RunProgramOptions & Required<Pick<RunProgramOptions, 'env'>>,
+  options: RunProgramOptions & Required<Pick<RunProgramOptions, 'env'>> & ProgramGate,
 ): Promise<ProgramResult> {
   const marker = randomUUID();
   const env = { ...createShellEnvironment(options.env), [CALL_PROCESS_MARKER]: marker };
   const file = findShell(shell, env);
   if (file === undefined) {
-    const empty = Buffer.alloc(0);
-    return { code: null, stdout: empty, stderr: empty, timedOut: false, problem: describeMissingShell() };
+    return createFailedResult(describeMissingShell());
   }
+  const { check, use, ...given } = options;
+  const { cwd = process.cwd() } = given;
+  const checked = await check({ command: { line }, cwd, variables: env }, use);
+  if (!checked.ok) return createFailedResult(checked.why);
+  const [program = file, ...args] = checked.wrap([file, ...FLAGS[shell], createProcessMarkerCommand(env) + line]);
   let cleanup: Promise<void> | undefined;
-  const end = await runProgram(
-    file,
-    [...FLAGS[shell], createProcessMarkerCommand(env) + line],
-    { ...options, env },
-    (groupId) => {
-      const startTime = getProcessStartTime(groupId) ?? '';
-      return () => {
-        cleanup = killProcessTree({ groupId, marker, startTime }, () => true);
-      };
-    },
-  );
+  const end = await runProgram(program, args, { ...given, env }, (groupId) => {
+    const startTime = getProcessStartTime(groupId) ?? '';
+    return () => {
+      cleanup = killProcessTree({ groupId, marker, startTime }, () => true);
+    };
+  });
   await cleanup;
   return end;
 }

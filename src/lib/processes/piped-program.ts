@@ -7,6 +7,7 @@ import { isObjectOrArray } from '../json.ts';
 import { getProcessStartTime } from './process-info.ts';
 import { createProcessMarkerCommand } from './process-markers.ts';
 import { CALL_MARKER, killProcessTree } from './process-tree.ts';
+import type { ProgramCheck, ProgramCheckResult, ProgramUse } from './program-check.ts';
 
 /** A record of child processes on disk, so that the next start can kill those that a crash left running. */
 export type ChildProcessLedger = {
@@ -27,6 +28,9 @@ export type PipedProgramOptions = {
   readonly env: Readonly<Record<string, string>>;
   readonly marker: string;
   readonly ledger: ChildProcessLedger | undefined;
+  /** Decides about the start, and how it uses the workspace. */
+  readonly check: ProgramCheck;
+  readonly use: ProgramUse;
 };
 
 /** The listeners for a program. `ended` is called once, when its whole process group has ended. */
@@ -68,7 +72,16 @@ export function createPipedProgram(options: PipedProgramOptions, listeners: Pipe
   let graceMs = EXIT_GRACE_MS;
 
   /** Starts the process. It is closed as soon as it exits and its pipes are drained. */
-  function launch(): Promise<void> {
+  async function launch(): Promise<void> {
+    const { command, args, cwd, env } = options;
+    const checked = await options.check({ command: { argv: [command, ...args] }, cwd, variables: env }, options.use);
+    if (!checked.ok) ending ??= checked.why;
+    // It may have been closed meanwhile.
+    if (!checked.ok || closed !== undefined) throw new Error(ending ?? 'it was closed');
+    return spawnChecked(checked.wrap);
+  }
+
+  function spawnChecked(wrap: Wrap): Promise<void> {
     return new Promise((resolve, reject) => {
       const fail = (thrown: unknown) => {
         ending ??= describeStartFailure(options.command, thrown);
@@ -76,7 +89,7 @@ export function createPipedProgram(options: PipedProgramOptions, listeners: Pipe
       };
       let running: Child;
       try {
-        running = spawnInGroup(options);
+        running = spawnInGroup(options, wrap);
       } catch (thrown) {
         return fail(thrown);
       }
@@ -149,10 +162,12 @@ async function flushSink(input: Writable): Promise<void> {
 
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 
-function spawnInGroup(options: PipedProgramOptions): Child {
+type Wrap = Extract<ProgramCheckResult, { ok: true }>['wrap'];
+
+function spawnInGroup(options: PipedProgramOptions, wrap: Wrap): Child {
   const { cwd, env, marker } = options;
   const markedEnv = { ...env, [CALL_MARKER]: marker };
-  const [file, args] = wrapInShell(options, markedEnv);
+  const [file = '', ...args] = wrap(wrapInShell(options, markedEnv));
   return spawn(file, args, {
     cwd,
     env: markedEnv,
@@ -166,14 +181,14 @@ function spawnInGroup(options: PipedProgramOptions): Child {
 function wrapInShell(
   { command, args, cwd }: PipedProgramOptions,
   env: Readonly<Record<string, string>>,
-): readonly [string, string[]] {
+): readonly string[] {
   const setMarkers = createProcessMarkerCommand(env);
   const candidates = command.includes('/')
     ? [resolve(cwd, command)]
     : (env.PATH ?? '').split(':').map((folder) => join(folder, command));
   const found = candidates.find(isExecutableFile);
-  if (setMarkers === '' || found === undefined || !isExecutableFile(SHELL)) return [command, [...args]];
-  return [SHELL, ['-c', `${setMarkers}exec "$0" "$@"`, found, ...args]];
+  if (setMarkers === '' || found === undefined || !isExecutableFile(SHELL)) return [command, ...args];
+  return [SHELL, '-c', `${setMarkers}exec "$0" "$@"`, found, ...args];
 }
 
 const SHELL = '/bin/sh';

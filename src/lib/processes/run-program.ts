@@ -66,8 +66,7 @@ export async function runProgram(
     child = start();
   } catch (thrown) {
     // execa cannot describe a file of another format (ENOEXEC) on this runtime and throws.
-    const empty = Buffer.alloc(0);
-    return { code: null, stdout: empty, stderr: empty, timedOut: false, problem: getErrorMessage(thrown) };
+    return createFailedResult(getErrorMessage(thrown));
   }
   const limit = startTimeLimit(timeoutMs, () => tooLong.abort());
   const stdout = collectOutput(child.stdout, maxBytes);
@@ -91,6 +90,12 @@ export async function runProgram(
   const isStarted = child.pid !== undefined;
   const problem = isStarted ? undefined : 'shortMessage' in end ? end.shortMessage : 'it could not be started';
   return { code, stdout: stdout(), stderr: stderr(), timedOut: tooLong.signal.aborted, problem };
+}
+
+/** Creates the result of a program that could not be started. */
+export function createFailedResult(problem: string): ProgramResult {
+  const empty = Buffer.alloc(0);
+  return { code: null, stdout: empty, stderr: empty, timedOut: false, problem };
 }
 
 /** Returns the standard output as text. Throws if the program failed. */

@@ -4,6 +4,7 @@ import { getErrorMessage } from '../../lib/errors.ts';
 import { parseJson } from '../../lib/json.ts';
 import { runShellCommand } from '../../lib/processes/find-shell.ts';
 import { requireProgramOutput } from '../../lib/processes/run-program.ts';
+import { startOutsideWorkspace } from '../../lib/programs/start-outside-workspace.ts';
 import { sanitizeUntrustedLine } from '../../lib/text/sanitize.ts';
 import { fetchFromAuthServer } from './auth-server-fetch.ts';
 
@@ -112,7 +113,14 @@ export async function readIdToken(
   timeoutMs = COMMAND_TIMEOUT_MS,
 ): Promise<string> {
   if (idTokenCommand === undefined) return idToken ?? '';
-  const result = await runShellCommand('sh', idTokenCommand, { cwd, env: env(), timeoutMs, killSignal: 'SIGKILL' });
+  const result = await runShellCommand('sh', idTokenCommand, {
+    cwd,
+    env: env(),
+    timeoutMs,
+    killSignal: 'SIGKILL',
+    check: startOutsideWorkspace,
+    use: 'reads',
+  });
   let text: string;
   try {
     text = requireProgramOutput('it', result).trim();

@@ -1,5 +1,6 @@
 import type { HostMcpServer } from '../../contracts/frontend/host-capabilities.ts';
 import type { ChildProcessLedger } from '../../lib/processes/piped-program.ts';
+import type { ProgramCheck } from '../../lib/processes/program-check.ts';
 import type { ConfiguredMcpServer } from '../configured-mcp-server.ts';
 import type { SaveBinaryContent } from '../content.ts';
 import type { AskUser } from '../elicit.ts';
@@ -26,6 +27,8 @@ export type McpHubDeps = {
   /** Servers that run in the host process. */
   readonly hostServers: readonly HostMcpServer[];
   readonly cwd: string;
+  /** Decides about the program of a server before it is started. */
+  readonly checkProgram: ProgramCheck;
   /** Folders sent to servers that ask for roots. */
   readonly getRoots: () => readonly string[];
   /** Environment without ouro's own secrets; a server gets the subset programs need to run. */

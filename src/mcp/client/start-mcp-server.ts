@@ -148,7 +148,7 @@ function describeTimeout(limitMs: number, end: string | undefined): string {
 /** Dependencies of a transport. */
 type TransportOptions = Pick<
   McpHubDeps,
-  'cwd' | 'variables' | 'getExtraVariables' | 'ledger' | 'newMarker' | 'probeIntervalMs'
+  'cwd' | 'variables' | 'getExtraVariables' | 'ledger' | 'newMarker' | 'probeIntervalMs' | 'checkProgram'
 >;
 
 /** Opens the transport to a server; the HTTP transports are loaded when the first server needs one. */
@@ -169,6 +169,8 @@ async function openMcpTransport(
         env: buildMcpServerEnvironment(options.variables, { ...options.getExtraVariables?.(), ...launch.env }),
         marker: options.newMarker(),
         ledger: options.ledger,
+        check: options.checkProgram,
+        use: 'writes',
         probeIntervalMs: options.probeIntervalMs,
       });
     case 'sse': {

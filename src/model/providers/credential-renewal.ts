@@ -1,6 +1,7 @@
 import { getErrorMessage } from '../../lib/errors.ts';
 import { runShellCommand } from '../../lib/processes/find-shell.ts';
 import { requireProgramOutput } from '../../lib/processes/run-program.ts';
+import { startOutsideWorkspace } from '../../lib/programs/start-outside-workspace.ts';
 import { KeyUnavailableError } from '../stream/failures.ts';
 import type { CloudSettings } from './cloud-settings.ts';
 
@@ -16,6 +17,8 @@ export async function runCredentialCommand(
   const end = await runShellCommand('sh', command, {
     env: variables,
     timeoutMs: TIMEOUT_MS,
+    check: startOutsideWorkspace,
+    use: 'reads',
     ...(onSignIn && { onLine: (line: string) => onSignIn(setting, line) }),
   });
   try {

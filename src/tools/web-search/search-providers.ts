@@ -5,6 +5,7 @@ import { ToolFailure } from '../../contracts/tool.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import { runShellCommand } from '../../lib/processes/find-shell.ts';
 import { requireProgramOutput } from '../../lib/processes/run-program.ts';
+import { startOutsideWorkspace } from '../../lib/programs/start-outside-workspace.ts';
 import type { WebSearch, WebSearchOptions, WebSearchSource } from './web-search.ts';
 
 /** The connection to a search provider: its settings, the key, and the way to send. */
@@ -180,6 +181,8 @@ async function runSearchCommand(
     timeoutMs: COMMAND_TIMEOUT_MS,
     killSignal: 'SIGKILL',
     signal,
+    check: startOutsideWorkspace,
+    use: 'reads',
   });
   const output = readOutput(() => requireProgramOutput('webSearch.command', end));
   if (!output.trimStart().startsWith('{')) return { answer: output.trim(), pages: [] };

@@ -144,6 +144,13 @@ const CASES: Readonly<Record<string, (talk: Talk) => Promise<void>>> = {
     await ask(write('b'));
     expect([await project.read('x.txt'), await project.read('b.txt')]).toEqual(['x', 'fixed']);
   },
+  async projectPrograms({ ask, edit, project }) {
+    const offer = /Known by name: [^"]*\bLSP\b/;
+    await chmod(await project.write('node_modules/.bin/pyright-langserver', '#!/bin/sh\n'), 0o755);
+    expect((await ask()).last).not.toMatch(offer);
+    await edit({ projectPrograms: true });
+    expect((await ask()).last).toMatch(offer);
+  },
   async languageServers({ ask, edit }) {
     const offer = /Known by name: [^"]*\bLSP\b/;
     expect((await ask()).last).not.toMatch(offer);

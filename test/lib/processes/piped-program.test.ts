@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { expect, test } from 'vitest';
 import { createPipedProgram } from '../../../src/lib/processes/piped-program.ts';
+import { startUnchecked } from '../../../src/lib/processes/program-check.ts';
 
 /** Starts a shell script that prints a line when it is ready. */
 async function startScript(script: string) {
@@ -15,6 +16,8 @@ async function startScript(script: string) {
       env: { PATH: process.env.PATH ?? '' },
       marker: randomUUID(),
       ledger: undefined,
+      check: startUnchecked,
+      use: 'writes',
     },
     {
       onStdout: () => ready.resolve(),

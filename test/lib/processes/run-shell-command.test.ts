@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { runShellCommand } from '../../../src/lib/processes/find-shell.ts';
 import { killProcessTree, RUN_MARKER } from '../../../src/lib/processes/process-tree.ts';
+import { startUnchecked } from '../../../src/lib/processes/program-check.ts';
 import { longTest } from '../../support/long-test.ts';
 import { livingProcesses } from '../../support/processes.ts';
 import { isWholeRun, runs } from '../../support/runs.ts';
@@ -12,7 +13,7 @@ const script = (
   line: string,
   more: Partial<Parameters<typeof runShellCommand>[2]> = {},
   shell: 'sh' | 'bash' = 'bash',
-) => runShellCommand(shell, line, { env, timeoutMs: 60_000, ...more });
+) => runShellCommand(shell, line, { env, timeoutMs: 60_000, check: startUnchecked, use: 'writes', ...more });
 
 const named = async (name: string) => (await livingProcesses()).filter(({ command }) => command.includes(name));
 

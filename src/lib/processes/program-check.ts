@@ -1,0 +1,20 @@
+/** A program that ouro is about to start by itself: its words, or a line for a shell. */
+export type ProgramStart = {
+  readonly command: { readonly argv: readonly string[] } | { readonly line: string };
+  readonly cwd: string;
+  readonly variables: Readonly<Record<string, string | undefined>>;
+};
+
+/** The use of the workspace by a program that ouro starts by itself. */
+export type ProgramUse = 'reads' | 'writes';
+
+/** Permission for a start, with the function that puts it into a sandbox; or the sentence that says why it is refused. */
+export type ProgramCheckResult =
+  | { readonly ok: true; readonly wrap: (argv: readonly string[]) => readonly string[] }
+  | { readonly ok: false; readonly why: string };
+
+/** Decides about a program before ouro starts it by itself. Every such start passes one, as a test enforces. */
+export type ProgramCheck = (start: ProgramStart, use: ProgramUse) => Promise<ProgramCheckResult>;
+
+/** Starts everything on the host: for programs that the host of the library chose in its own code. */
+export const startUnchecked: ProgramCheck = async () => ({ ok: true, wrap: (argv) => argv });

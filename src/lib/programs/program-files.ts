@@ -1,0 +1,243 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, realpathSync, type Stats, statSync } from 'node:fs';
+import { basename, dirname, extname, isAbsolute, join, resolve } from 'node:path';
+import { readRegularFileSync } from '../files/read-regular-file.ts';
+import type { ProgramStart } from '../processes/program-check.ts';
+
+/** A file that a start runs: its path, the file that links lead to, and the hash of its content. */
+export type ProgramFile = { readonly path: string; readonly real: string; readonly hash: string };
+
+/**
+ * Lists the files that a start runs and that others than the user can change: the program, its interpreter, and every
+ * file that its words name, also in nested lines. It names too many rather than too few, since lines are not parsed but
+ * split, and each word counts in each folder that the line names. Files that these files load are not followed.
+ */
+export function listProgramFiles(
+  { command, cwd, variables }: ProgramStart,
+  isChangeable: (path: string) => boolean,
+): readonly ProgramFile[] {
+  const lines = 'line' in command ? [splitLine(command.line, variables)] : [listArguments(command.argv, variables)];
+  const found = new Map<string, ProgramFile>();
+  const add = (path: string, depth: number): void => {
+    if (found.has(path) || depth > MAX_DEPTH || found.size >= MAX_FILES) return;
+    const file = describeFile(path);
+    if (file === undefined) return;
+    if (isChangeable(file.path) || isChangeable(file.real)) found.set(path, file);
+    for (const next of listInterpreterFiles(path, variables)) add(next, depth + 1);
+  };
+  for (const words of lines) for (const path of listCandidates(words, cwd, variables)) add(path, 0);
+  return [...found.values()].toSorted((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+const MAX_DEPTH = 4;
+const MAX_FILES = 200;
+
+/** Describes a regular file by the name that was used and by its content; `undefined` for anything else. */
+function describeFile(path: string): ProgramFile | undefined {
+  try {
+    const real = realpathSync(path);
+    if (!statSync(real).isFile()) return undefined;
+    return { path: join(realpathSync(dirname(path)), basename(path)), real, hash: hashContent(real) };
+  } catch {
+    return undefined;
+  }
+}
+
+function hashContent(path: string): string {
+  try {
+    return createHash('sha256').update(readRegularFileSync(path)).digest('hex');
+  } catch {
+    // Such a file is never approved.
+    return 'unreadable';
+  }
+}
+
+/** Lists the words of a program: its arguments, and those of the lines among them. */
+function listArguments(argv: readonly string[], variables: ProgramStart['variables']): readonly string[] {
+  return argv.flatMap((word) => (/[\s;&|<>()]/.test(word) ? [word, ...splitLine(word, variables)] : [word]));
+}
+
+/** Splits a line at blanks, operators and quotes, and expands its variables. */
+function splitLine(line: string, variables: ProgramStart['variables']): readonly string[] {
+  const expanded = dropData(line.replaceAll('\\\n', '')).replaceAll(
+    /\$\{?(\w+)\}?/g,
+    (whole, name: string) => variables[name] ?? whole,
+  );
+  const quoted = [...expanded.matchAll(/"([^"]*)"|'([^']*)'/g)].flatMap(([, double, single]) => double ?? single ?? []);
+  const joined = expanded.replaceAll(/["'\\]/g, '');
+  return [...new Set([...quoted, ...[joined, expanded].flatMap((text) => text.split(/[\s;&|<>()`"'{},]+/))])].filter(
+    (word) => word !== '',
+  );
+}
+
+/** Words that run what they are given, in a line or after a pipe. */
+const RUNNER =
+  /(?<![\w./-])(?:\.|source|eval|exec|xargs|env|find|parallel|[a-z]*sh|node|bun|deno|tsx|python[\d.]*|perl|ruby|php|lua|awk|sed|make)(?![\w-])|\$\(|`|<\(/;
+
+/** Programs that only read or write what they are given. */
+const DATA_PROGRAM =
+  /^\s*(?:cat|echo|printf|test|\[|jq|grep|head|tail|wc|tee|touch|mkdir|ls|stat|cut|tr|sort|true|date)(?![\w./-])/;
+
+/** Drops the files that a line writes and, if nothing in it runs what it is given, those it reads as data. */
+function dropData(line: string): string {
+  const withoutTargets = line.replaceAll(/(?<![<&>\d])\d?>{1,2}\|?\s*[^\s;&|<>()"']+/g, ' ');
+  if (RUNNER.test(withoutTargets)) return withoutTargets;
+  return withoutTargets
+    .split(/[;&|\n]+/)
+    .filter((part) => !DATA_PROGRAM.test(part))
+    .join('\n');
+}
+
+/** Lists the paths that words may name: as they are, after `=` or an option letter, and on PATH. */
+function listCandidates(
+  words: readonly string[],
+  cwd: string,
+  variables: ProgramStart['variables'],
+): readonly string[] {
+  const names = words.flatMap((word) => [
+    word,
+    ...(word.includes('=') ? [word.slice(word.indexOf('=') + 1)] : []),
+    ...(/^-[^-]./.test(word) ? [word.slice(2)] : []),
+    ...(word.startsWith('file://') ? [word.slice('file://'.length)] : []),
+  ]);
+  const resolveIn = (folder: string) => (name: string) =>
+    name === '~' || name.startsWith('~/') ? join(variables.HOME ?? '/', name.slice(1)) : resolve(folder, name);
+  const folders = names.map(resolveIn(cwd)).filter((path) => getStats(path)?.isDirectory() === true);
+  const bases = [...new Set([cwd, ...folders])].slice(0, MAX_FOLDERS);
+  const searched = (variables.PATH ?? '').split(':').map((folder) => resolve(cwd, folder));
+  const onPath = names
+    .filter((name) => !name.includes('/'))
+    .flatMap((name) => searched.map((folder) => join(folder, name)).find(isExecutableFile) ?? []);
+  return [
+    ...new Set([
+      ...onPath,
+      ...bases.flatMap((base) => names.map(resolveIn(base)).filter((path) => !isData(path))),
+      ...bases.flatMap((base) => names.flatMap((name) => listMatches(resolveIn(base)(name)))),
+      ...bases.flatMap((base) => listImplicitFiles(names, base)),
+      ...(hasInterpreter(names) ? folders.flatMap((folder) => MAIN_FILES.map((name) => join(folder, name))) : []),
+    ]),
+  ];
+}
+
+const MAX_FOLDERS = 20;
+const MAX_MATCHES = 100;
+
+/** Files that a folder is started by: `node ./server`, `python3 tool`. */
+const MAIN_FILES = ['package.json', 'index.js', 'index.cjs', 'index.mjs', 'index.ts', '__main__.py', '__init__.py'];
+
+const hasInterpreter = (names: readonly string[]) =>
+  names.some((name) => /^(?:node|nodejs|bun|deno|tsx|ts-node|(?:python|pypy)[\d.]*)$/.test(basename(name)));
+
+/** Files that programs read what to run from, without being told. */
+const IMPLICIT_FILES: readonly (readonly [programs: RegExp, files: readonly string[]])[] = [
+  [/^(?:npm|yarn|pnpm|bun)$/, ['package.json']],
+  [/^deno$/, ['deno.json', 'deno.jsonc']],
+  [/^g?make$/, ['GNUmakefile', 'makefile', 'Makefile']],
+  [/^just$/, ['justfile', 'Justfile', '.justfile']],
+  [/^task$/, ['Taskfile.yml', 'Taskfile.yaml']],
+  [/^rake$/, ['Rakefile']],
+  [/^(?:uv|poetry|pdm|hatch)$/, ['pyproject.toml']],
+  [/^composer$/, ['composer.json']],
+];
+
+/** Lists the files that programs take without naming: modules, scripts of package managers, and their programs. */
+function listImplicitFiles(names: readonly string[], folder: string): readonly string[] {
+  const programs = names.map((name) => basename(name));
+  const files = IMPLICIT_FILES.filter(([pattern]) => programs.some((name) => pattern.test(name))).flatMap(
+    ([, listed]) => listed,
+  );
+  const hasRunner = programs.some((name) => /^(?:npm|npx|yarn|pnpm|pnpx|bun|bunx)$/.test(name));
+  const hasPython = programs.some((name) => /^(?:python|pypy)[\d.]*$/.test(name));
+  const plain = names.filter((name) => /^[\w@.-]+$/.test(name));
+  return [
+    ...files,
+    ...(hasRunner ? plain.map((name) => `node_modules/.bin/${name}`) : []),
+    ...(hasPython ? plain.flatMap((name) => listModuleFiles(name.replaceAll('.', '/'))) : []),
+  ].map((name) => join(folder, name));
+}
+
+const listModuleFiles = (name: string) => [`${name}.py`, `${name}/__main__.py`, `${name}/__init__.py`];
+
+/** Lists the files of a folder that a pattern in the last part of a path may match. */
+function listMatches(path: string): readonly string[] {
+  const [folder, pattern] = [dirname(path), basename(path)];
+  if (!/[*?[]/.test(pattern) || /[*?[]/.test(folder)) return [];
+  const source = pattern
+    .replaceAll(/[.+^${}()|\\]/g, '\\$&')
+    .replaceAll(/\[[^\]]*\]?|\?/g, '.')
+    .replaceAll('*', '.*');
+  const test = new RegExp(`^${source}$`, 's');
+  try {
+    const names = readdirSync(folder).filter(
+      (name) => test.test(name) && (name.startsWith('.') ? pattern.startsWith('.') : true),
+    );
+    return names
+      .map((name) => join(folder, name))
+      .filter((file) => !isData(file))
+      .slice(0, MAX_MATCHES);
+  } catch {
+    return [];
+  }
+}
+
+/** Endings of files that no program runs. A file that is executable or names an interpreter counts all the same. */
+const DATA = new Set('.txt .md .log .csv .tsv .out .pid .lock .db .sqlite .png .jpg .svg .html .css'.split(' '));
+
+/** Returns whether a file is data: it changes all the time, and runs only if it says so itself. */
+function isData(path: string): boolean {
+  return DATA.has(extname(path).toLowerCase()) && !isExecutableFile(path) && readInterpreterLine(path) === undefined;
+}
+
+function getStats(path: string): Stats | undefined {
+  return statSync(path, { throwIfNoEntry: false });
+}
+
+function isExecutableFile(path: string): boolean {
+  try {
+    const stats = getStats(path);
+    return stats?.isFile() === true && (stats.mode & 0o111) !== 0;
+  } catch {
+    return false;
+  }
+}
+
+/** Lists the programs and files of the first line of a script: `#!/usr/bin/env node`. */
+function listInterpreterFiles(path: string, variables: ProgramStart['variables']): readonly string[] {
+  const line = readInterpreterLine(path);
+  if (line === undefined) return [];
+  const words = line.split(/\s+/).filter((word) => word !== '');
+  const onPath = words.slice(1).flatMap(
+    (word) =>
+      (variables.PATH ?? '')
+        .split(':')
+        .map((folder) => join(folder, word))
+        .find(isExecutableFile) ?? [],
+  );
+  return [...words.filter(isAbsolute), ...onPath];
+}
+
+const MAX_INTERPRETER_LINE = 512;
+
+function readInterpreterLine(path: string): string | undefined {
+  try {
+    const head = readRegularFileSync(path).subarray(0, MAX_INTERPRETER_LINE).toString('latin1');
+    return head.startsWith('#!') ? head.slice(2).split('\n')[0] : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns whether others than the user can change a path: it or a folder above is theirs, or writable by everybody. */
+export function isChangeableByOthers(path: string): boolean {
+  const user = process.getuid?.();
+  if (user === undefined) return false;
+  // Root often works in folders of the user of a container.
+  const isForeign = ({ uid }: Stats) => user !== 0 && uid !== user && uid !== 0;
+  for (let current = path; ; current = dirname(current)) {
+    const stats = getStats(current);
+    // In a folder with the sticky bit, such as /tmp, only the owner of a file can replace it.
+    const isWritable = stats !== undefined && (stats.mode & 0o002) !== 0 && (stats.mode & 0o1000) === 0;
+    if (stats !== undefined && (isForeign(stats) || isWritable)) return true;
+    if (current === dirname(current)) return false;
+  }
+}

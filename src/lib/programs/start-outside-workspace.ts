@@ -1,0 +1,17 @@
+import { isPathBelow } from '../files/path-style.ts';
+import type { ProgramCheck } from '../processes/program-check.ts';
+import { isChangeableByOthers, listProgramFiles } from './program-files.ts';
+
+/**
+ * Starts only what nobody but the user can change: no file in the working directory, which is where a model, commands and
+ * repositories write. For commands of the user's settings that hand out keys, which need no file of a project.
+ */
+export const startOutsideWorkspace: ProgramCheck = async (start) => {
+  const isChangeable = (path: string) => isPathBelow(start.cwd, path) || isChangeableByOthers(path);
+  const [file] = start.cwd === '/' || start.cwd === start.variables.HOME ? [] : listProgramFiles(start, isChangeable);
+  if (file === undefined) return { ok: true, wrap: (argv) => argv };
+  return {
+    ok: false,
+    why: `${file.path} is not started, since others could change it; move it to a folder of your own`,
+  };
+};
