@@ -9,7 +9,7 @@ import { startServer } from '../../support/api/server.ts';
 import { listStreamVariants, type StreamVariant } from '../../support/api/stream-variants.ts';
 import { drain } from '../../support/loop/drain.ts';
 import { buildHistory, echoTool, scripted, userSays } from '../../support/loop/scripted.ts';
-import { someOf } from '../../support/runs.ts';
+import { isWholeRun, partOf, someOf } from '../../support/runs.ts';
 import { PROTOCOLS, type Protocol } from './protocols.ts';
 
 /** Complete runs play thousands of replies. */
@@ -24,6 +24,10 @@ const INPUT = { word: 'tango' };
 const CALL = /Echo|zulu|tango|tool_use|input_json_delta|function_call|"finish_reason":"tool_calls"|"functionCall":/;
 /** The event after which nothing counts. Gemini has none. */
 const END = /\{"type":"message_stop"|data: \[DONE\]|\{"type":"response\.completed"/;
+
+/** A few variants in a quick run, another third of them with each seed in a complete one, and all at night. */
+const choose = (variants: readonly StreamVariant[], few: number) =>
+  isWholeRun ? partOf(variants, 3) : someOf(variants, few);
 
 /** The effects of one reply. */
 type Run = {
@@ -149,7 +153,7 @@ describe.each(RECORDINGS)('$name: whatever is wrong with a reply of text and a c
     const intact = await theatre.play(events.map(frame).join(''), 'good');
     expect(intact).toMatchObject({ reason: 'completed', requests: 2, inputs: [INPUT], isAskedAgain: false });
     const faults: string[] = [];
-    for (const variant of someOf(variants, 12)) {
+    for (const variant of choose(variants, 12)) {
       const run = await theatre.play(variant.body, 'good');
       for (const fault of listFaults(variant, run))
         faults.push(`${variant.name}: ${fault} (${run.reason}, ${run.text})`);
@@ -160,7 +164,7 @@ describe.each(RECORDINGS)('$name: whatever is wrong with a reply of text and a c
   test('the run ends when every reply is like it, and not as if it were done', LONG, async () => {
     await using theatre = await openTheatre(protocol);
     const faults: string[] = [];
-    for (const variant of someOf(
+    for (const variant of choose(
       variants.filter((_, at) => at % 5 === 0),
       4,
     )) {
