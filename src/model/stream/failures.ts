@@ -24,6 +24,12 @@ export const OVERSIZED_REPLY_FAILURE: ModelFailure = {
   message: 'The server sent more data than any reply of a model holds. Check that the base URL is that of a model API.',
 };
 
+/** Failure of a reply with one event that is larger than any of a model. Not retried, like a reply that is too large. */
+export const OVERSIZED_EVENT_FAILURE: ModelFailure = {
+  kind: 'invalid',
+  message: 'The server sent more than 16 MB in one part of the reply. Check that the base URL is that of a model API.',
+};
+
 /** Classifies an `error` event of a stream, which has a type but no status. */
 export function classifyErrorEvent(data: string, requestId?: string | null): ModelFailure {
   return classifyErrorResponse({

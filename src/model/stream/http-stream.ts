@@ -1,7 +1,12 @@
 import type { JsonObject } from '../../contracts/json.ts';
 import type { ModelFailure } from '../../contracts/model.ts';
 import { classifyErrorResponse } from './error-response.ts';
-import { CONNECTION_LOST_FAILURE, classifyThrown, OVERSIZED_REPLY_FAILURE } from './failures.ts';
+import {
+  CONNECTION_LOST_FAILURE,
+  classifyThrown,
+  OVERSIZED_EVENT_FAILURE,
+  OVERSIZED_REPLY_FAILURE,
+} from './failures.ts';
 import { narrowToObject, parseNetworkJson } from './json-values.ts';
 import type { ModelAttempt, StreamTimeouts } from './model-attempt.ts';
 
@@ -24,7 +29,7 @@ export async function* streamResponse(
     yield* readServerEvents(start.body, attempt.markAlive);
     return attempt.getFailure();
   } catch (thrown) {
-    if (thrown instanceof EndlessEventError) return attempt.getFailure() ?? OVERSIZED_REPLY_FAILURE;
+    if (thrown instanceof EndlessEventError) return attempt.getFailure() ?? OVERSIZED_EVENT_FAILURE;
     // Runtimes throw different errors for a broken socket; either the attempt was aborted or the connection broke.
     return attempt.getFailure() ?? CONNECTION_LOST_FAILURE;
   }
@@ -168,8 +173,8 @@ class EndlessEventError extends Error {
   override readonly name = 'EndlessEventError';
 }
 
-/** Limit of one event: the largest are whole replies, or pictures. */
-const MAX_EVENT_CHARS = 64_000_000;
+/** Limit of one event: the largest are whole replies of a megabyte, or pictures of a few. */
+const MAX_EVENT_CHARS = 16_000_000;
 
 /**
  * Reads server-sent events from a body until its end; throws if the connection breaks. Comments are used as pings.
@@ -235,7 +240,8 @@ function createParser(onComment: () => void) {
     const value = colon === -1 ? '' : line.slice(line.startsWith(' ', colon + 1) ? colon + 2 : colon + 1);
     if (field === 'data') {
       data = data === undefined ? value : `${data}\n${value}`;
-      dataChars += value.length;
+      // An empty line takes memory, too.
+      dataChars += value.length + 1;
       if (dataChars > MAX_EVENT_CHARS) throw new EndlessEventError('an event is too large');
     }
     if (field === 'event') name = value;

@@ -48,3 +48,22 @@ test('events are the same wherever the network splits the bytes', async () => {
     { numRuns: 60 },
   );
 });
+
+test.each([
+  ['a line without an end', 'data: ', 'x'.repeat(1_000_000)],
+  ['an event of many lines', '', `data: ${'x'.repeat(1_000_000)}\n`],
+  ['an event of empty lines', '', 'data:\n'.repeat(1_000_000)],
+])('%s is refused long before its end', async (_, first, repeated) => {
+  const chunks = [first, ...Array.from({ length: 200 }, () => repeated)].map((text) => new TextEncoder().encode(text));
+  let pulled = 0;
+  const body = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      const chunk = chunks[pulled];
+      pulled += 1;
+      if (chunk === undefined) controller.close();
+      else controller.enqueue(chunk);
+    },
+  });
+  await expect(readServerEvents(body).next()).rejects.toThrow('too');
+  expect(pulled).toBeLessThan(40);
+});
