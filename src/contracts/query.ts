@@ -40,8 +40,8 @@ export type TurnFingerprint = {
   readonly similar: string;
   /** Hash of the results, if one is so long that others with the same are hardly a coincidence. */
   readonly results: string | undefined;
-  /** No call had an effect: each was denied, unknown, invalid, or could not be done. */
-  readonly isRejected: boolean;
+  /** No call had an effect: each was unknown or `invalid`, or else denied or could not be done. */
+  readonly rejection: 'none' | 'invalid' | 'other';
   /** Hashes of the calls and of the results without numbers: whether a turn under the same text did something else. */
   readonly work: { readonly calls: string; readonly results: string };
   /** The calls took long, as those do that wait for something. */

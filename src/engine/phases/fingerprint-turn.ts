@@ -43,7 +43,8 @@ export function createTurnFingerprint(
       ...changes.map((change) => change.done),
     ]),
     results: isLong && changes.length === 0 ? hash(calls.map(({ name, result }) => [name, result])) : undefined,
-    isRejected: ended.length > 0 && ended.every(isRejectedCall),
+    rejection:
+      ended.length === 0 || !ended.every(isRejectedCall) ? 'none' : ended.every(isInvalidCall) ? 'invalid' : 'other',
     work: {
       calls: hash(calls.map(({ name, bare }) => [name, removeNumbers(bare)])),
       results: hash(calls.map(({ name, loose }) => [name, loose])),
@@ -58,6 +59,11 @@ export function createTurnFingerprint(
 /** Returns whether a call did nothing. A command that ran and failed may be work: a test after each change. */
 function isRejectedCall({ completion: { status, cause } }: CompletedCall): boolean {
   return status === 'denied' || (status === 'failed' && cause !== 'reported');
+}
+
+/** Returns whether a call could not even be tried. */
+function isInvalidCall({ completion: { cause } }: CompletedCall): boolean {
+  return cause === 'invalid_input' || cause === 'unknown_tool';
 }
 
 /** Returns whether a call waited for something. A sub-agent takes long because it works. */

@@ -79,6 +79,8 @@ function describeRepetition({ kind, times }: TurnRepetition, title: string): str
       return `the same failing call ${times} times in a row (${title})`;
     case 'similar_call':
       return `calls and results that differ only in numbers ${times} times in a row (${title})`;
+    case 'invalid_calls':
+      return `only calls with an invalid input or of an unknown tool ${times} times in a row (last: ${title})`;
     case 'rejected_calls':
       return `only calls that fail before they do anything ${times} times in a row (last: ${title})`;
     case 'cycle':
@@ -103,6 +105,7 @@ type TurnRepetition = {
     | 'same_call'
     | 'failing_call'
     | 'similar_call'
+    | 'invalid_calls'
     | 'rejected_calls'
     | 'cycle'
     | 'undone_change'
@@ -133,6 +136,7 @@ function findTurnRepetition(recent: readonly TurnFingerprint[]): TurnRepetition 
   const found: readonly TurnRepetition[] = [
     findRepeatedTurns(recent, isSameTurn, recent.at(-1)?.failedCalls === undefined ? 'same_call' : 'failing_call'),
     findRepeatedTurns(recent, isSimilarTurn, 'similar_call'),
+    findRepeatedTurns(recent, isInvalidAlike, 'invalid_calls'),
     findRepeatedTurns(recent, isRejectedAlike, 'rejected_calls'),
     findUndoneChange(recent),
     findEqualTexts(recent),
@@ -181,9 +185,14 @@ function isSimilarTurn(one: TurnFingerprint, other: TurnFingerprint): boolean {
   return one.similar === other.similar || (one.results !== undefined && one.results === other.results);
 }
 
+/** Returns whether two turns are the same, or neither had a call that could be tried: no work looks like that. */
+function isInvalidAlike(one: TurnFingerprint, other: TurnFingerprint): boolean {
+  return isSameTurn(one, other) || (one.rejection === 'invalid' && other.rejection === 'invalid');
+}
+
 /** Returns whether two turns are the same, or neither did anything. */
 function isRejectedAlike(one: TurnFingerprint, other: TurnFingerprint): boolean {
-  return isSameTurn(one, other) || (one.isRejected && other.isRejected);
+  return isSameTurn(one, other) || (one.rejection !== 'none' && other.rejection !== 'none');
 }
 
 /**

@@ -315,7 +315,8 @@ test.each(someOf(WORK, 3))('%s is no repetition', async (_, steps, outcome) => {
 });
 
 test.each([
-  ['unknown tools', (index: number) => ({ name: newName(index), input: {} }), 40],
+  ['calls of unknown tools', (index: number) => ({ name: newName(index), input: {} }), 8],
+  ['calls with an invalid input', (index: number) => ({ name: 'Echo', input: { invalid: newName(index) } }), 8],
   ['calls that cannot succeed', (index: number) => ({ name: 'Echo', input: { path: newName(index) } }), 40],
   [
     'calls that cannot succeed between reads of the same file',
@@ -327,13 +328,17 @@ test.each([
     const { name, input } = call(index);
     return { blocks: [{ type: 'tool_use', id: `t${index}`, name, input }], stop: 'tool_use' };
   });
-  const tool = echoTool({
+  const echo = echoTool({
     call: async (input) => {
       if (input.read === true) return { content: 'the file' };
       throw new ToolFailure(`${String(input.path)} does not fit.`);
     },
   });
-  const deps = scripted(replies, { tools: () => [tool] });
+  const prepare: typeof echo.prepare = (input) => {
+    const text = JSON.stringify(input);
+    return text.includes('invalid') ? { ok: false, problem: `${text} is no input.` } : echo.prepare(input);
+  };
+  const deps = scripted(replies, { tools: () => [{ ...echo, prepare }] });
   const { events, result } = await drain(query([userSays('do it')], deps, new AbortController().signal));
   expect([result.reason, deps.calls() <= most]).toEqual(['loop_detected', true]);
   expect(listTransitionReasons(events)).toContain('loop_reminder');
