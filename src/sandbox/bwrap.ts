@@ -1,7 +1,9 @@
+import { isPathInside } from '../permissions/resolve-path.ts';
 import { createSandboxCacheVariables } from './caches.ts';
 import { listCredentialPaths } from './credentials.ts';
-import { isMountable, type SandboxPlan } from './plan.ts';
+import { isMountable, type SandboxPlan, type VisiblePaths } from './plan.ts';
 import { buildBwrapProtectionArgs, listUnmovableFolders } from './protected-paths.ts';
+import { isShown } from './visible-paths.ts';
 
 /** Builds the bubblewrap arguments that go before a command. Later mounts cover earlier ones. */
 export function buildBwrapArgs(program: string, plan: SandboxPlan): readonly string[] {
@@ -14,12 +16,14 @@ export function buildBwrapArgs(program: string, plan: SandboxPlan): readonly str
     if (kind === 'missing' || kind === 'link') return [];
     return kind === 'directory' ? ['--tmpfs', path] : ['--ro-bind', '/dev/null', path];
   };
+  const isVisible = (path: string) =>
+    isShown(plan.visible, path) || [...roots, ...plan.allowWrite].some((folder) => isPathInside(path, folder));
   return [
     ...buildUnsetArgs(plan),
     ...(plan.seccompFilter === undefined
       ? [...entryArgs, program]
       : [...OPEN_FILTER, plan.seccompFilter, ...entryArgs, program, '--seccomp', '9']),
-    ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--tmpfs', '/tmp', '--tmpfs', '/run'],
+    ...buildVisibleMounts(plan, listScratchFolders(plan)),
     // Root owns these files, so it could write kernel settings even without capabilities.
     ...KERNEL_SETTINGS.filter((path) => isMountable(getPathKind(path))).flatMap((path) => ['--ro-bind', path, path]),
     ...(plan.network === 'open'
@@ -29,9 +33,6 @@ export function buildBwrapArgs(program: string, plan: SandboxPlan): readonly str
         : ['--unshare-net']),
     ...['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--die-with-parent', '--new-session'],
     ...buildCapabilityArgs(plan.user),
-    // Hidden first: the workspace may be inside.
-    ...plan.homePaths.hidden.flatMap(hide),
-    ...plan.homePaths.opened.flatMap((path) => ['--ro-bind', path, path]),
     ...[...roots, ...plan.allowWrite].filter((path) => isMountable(getPathKind(path))).flatMap(bind),
     ...listUnmovableFolders(plan).flatMap(bind),
     ...buildBwrapProtectionArgs(plan),
@@ -40,10 +41,11 @@ export function buildBwrapArgs(program: string, plan: SandboxPlan): readonly str
     ...hide(plan.runtimeCache),
     ...(getPathKind(plan.cacheFolder) === 'directory' ? bind(plan.cacheFolder) : []),
     ...(getPathKind(plan.sessionFolder) === 'directory' ? ['--ro-bind', plan.sessionFolder, plan.sessionFolder] : []),
-    ...[...listCredentialPaths(home), ...plan.homePaths.secretFiles].flatMap(hide),
+    ...[...listCredentialPaths(home), ...plan.visible.secretFiles].filter(isVisible).flatMap(hide),
     ...plan.denyRead.flatMap(hide),
-    ...plan.blockedSockets.flatMap((path) => ['--ro-bind-try', '/dev/null', path]),
+    ...plan.blockedSockets.filter(isVisible).flatMap((path) => ['--ro-bind-try', '/dev/null', path]),
     ...(plan.unixSockets === 'all' ? [] : plan.unixSockets.flatMap((path) => ['--bind-try', path, path])),
+    ...closeEmptied(plan.visible),
     ...Object.entries({
       TMPDIR: '/tmp',
       ...createSandboxCacheVariables(plan.cacheFolder, plan.setVariables),
@@ -51,6 +53,47 @@ export function buildBwrapArgs(program: string, plan: SandboxPlan): readonly str
     }).flatMap(([name, value]) => ['--setenv', name, value]),
     '--',
   ];
+}
+
+/** The home folder, and what of the disk is visible. */
+type Visible = { readonly home: string; readonly visible: VisiblePaths };
+
+/**
+ * Builds the mounts of what a sandbox shows, with folders that are empty and writable until it ends. The root folder
+ * itself is empty.
+ */
+export function buildVisibleMounts(
+  { home, visible: { shown, emptied, links } }: Visible,
+  scratch: readonly string[] = [],
+): readonly string[] {
+  const mounts = [
+    ...shown.map((path) => ({ path, args: ['--ro-bind-try', path, path] })),
+    ...[...emptied, ...scratch].map((path) => ({ path, args: ['--tmpfs', path] })),
+    ...[...DEVICES].map(([path, args]) => ({ path, args })),
+  ];
+  return [
+    // Inner mounts cover outer ones.
+    ...mounts.toSorted((a, b) => a.path.length - b.path.length).flatMap(({ args }) => args),
+    ...['--dir', home],
+    ...links.flatMap(({ path, target }) => ['--symlink', target, path]),
+  ];
+}
+
+const DEVICES = new Map([
+  ['/dev', ['--dev', '/dev']],
+  ['/proc', ['--proc', '/proc']],
+]);
+
+/** Builds the arguments after all mounts: in an empty folder, writing must fail and not seem to succeed. */
+export function closeEmptied({ emptied }: Pick<VisiblePaths, 'emptied'>): readonly string[] {
+  return [...emptied.filter((path) => path !== '/tmp'), '/'].flatMap((path) => ['--remount-ro', path]);
+}
+
+/** Lists folders of the home folder into which many programs write whatever they do; it is gone when the command ends. */
+function listScratchFolders({ home, visible, getPathKind }: SandboxPlan): readonly string[] {
+  return ['.cache', '.config', '.local/share', '.local/state']
+    .map((name) => `${home}/${name}`)
+    .filter((path) => getPathKind(path) === 'directory' && !isShown(visible, path));
 }
 
 /** Files in /proc that change settings of the whole machine. */

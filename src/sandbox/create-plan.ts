@@ -10,7 +10,6 @@ import { createPathRuleTest, listRuleGlobs } from '../permissions/rules/path-rul
 import { getRuleFamily } from '../permissions/rules/rule-families.ts';
 import { isSecretVariable } from './credentials.ts';
 import { findLinkedWorktree, findPathsInGitConfig, type GitConfigPaths, listForeignGitPaths } from './git-paths.ts';
-import { listHiddenHomePaths } from './home-paths.ts';
 import {
   getFolderAccess,
   getPathKind,
@@ -19,8 +18,10 @@ import {
   resolveFuturePath,
 } from './host-paths.ts';
 import type { SandboxPlan } from './plan.ts';
+import { createProgramPathFinder } from './program-paths.ts';
 import type { ScanFolders } from './scan-folders.ts';
 import { writeSeccompFilter } from './seccomp-filter.ts';
+import { createSystemSecretFinder, listVisiblePaths } from './visible-paths.ts';
 
 /** Limit of files that are made read-only one by one; those nearest to the root come first. */
 const MAX_PROGRAM_FILES = 200;
@@ -29,6 +30,7 @@ const MAX_PROGRAM_FILES = 200;
 type PlanDeps = {
   readonly environment: Environment;
   readonly cwd: string;
+  readonly now: () => number;
   readonly getRoots: () => readonly string[];
   readonly sessionFolder: string;
   /** Folder of ouro for caches and the seccomp filter. */
@@ -47,7 +49,12 @@ type PlanDeps = {
 export function createSandboxPlanner(
   deps: PlanDeps,
 ): (settings: SandboxSettings, opened?: readonly string[]) => SandboxPlan {
-  const { environment, cwd, getRoots, sessionFolder, folder, listSetVariables, getDeniedPaths, scanFolders } = deps;
+  const { environment, cwd, now, getRoots, sessionFolder, folder, listSetVariables, getDeniedPaths, scanFolders } =
+    deps;
+  const search = {
+    ...{ environment, scanFolders, findProgramPaths: createProgramPathFinder(environment) },
+    findSystemSecrets: createSystemSecretFinder(now),
+  };
   /** Real paths at the first plan. A path that leads elsewhere later is no longer writable. */
   const realPaths = new Map<string, string>();
 
@@ -104,10 +111,9 @@ export function createSandboxPlanner(
         ]),
       ],
       home: resolveAllLinks(environment.home),
-      homePaths: listHiddenHomePaths(environment, {
-        roots: [...getRoots(), ...writable].map(resolveAllLinks),
-        named: [...allowRead.map(toAbsolute).map(resolveAllLinks), ...writable],
-        scanFolders,
+      visible: listVisiblePaths(search, {
+        roots: [...getRoots(), ...writable],
+        readable: allowRead.map(toAbsolute),
       }),
       runtimeCache: resolveAllLinks(environment.runtimeCache),
       ouroHome: resolveAllLinks(environment.ouroHome),
@@ -122,12 +128,7 @@ export function createSandboxPlanner(
         .filter((path) => !isWritableInside(path))
         .slice(0, MAX_PROGRAM_FILES),
       ignoreFiles: listIgnoreFiles(getRoots().map(resolveAllLinks), folder, worktree?.commonDir),
-      secretVariables: Object.entries(environment.variables).flatMap(([name, value]) =>
-        // With an open network, commands need the proxy variables of the environment.
-        !userVariables.has(name) && !(network === true && /_proxy$/i.test(name)) && isSecretVariable(name, value ?? '')
-          ? [name]
-          : [],
-      ),
+      secretVariables: listSecretVariables(environment, { userVariables, network }),
       setVariables: [...Object.keys(environment.variables), ...userVariables],
       cacheFolder: join(folder, 'caches', computeShortHash(resolveAllLinks(first ?? cwd), 12)),
       unixSockets,
@@ -142,6 +143,18 @@ export function createSandboxPlanner(
       resolveLinks: resolveAllLinks,
     };
   };
+}
+
+/** Lists the variables that commands do not get. */
+function listSecretVariables(
+  { variables }: Pick<Environment, 'variables'>,
+  { userVariables, network }: { readonly userVariables: ReadonlySet<string> } & Pick<SandboxSettings, 'network'>,
+): readonly string[] {
+  // With an open network, commands need the proxy variables of the environment.
+  const isKept = (name: string) => userVariables.has(name) || (network === true && /_proxy$/i.test(name));
+  return Object.entries(variables).flatMap(([name, value]) =>
+    !isKept(name) && isSecretVariable(name, value ?? '') ? [name] : [],
+  );
 }
 
 function collectGitConfigPaths(gitDirs: readonly string[], home: string): GitConfigPaths {

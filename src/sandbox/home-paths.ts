@@ -2,48 +2,39 @@ import { lstatSync } from 'node:fs';
 import { basename, isAbsolute, join } from 'node:path';
 import type { Environment } from '../contracts/environment.ts';
 import { listFolderNames } from '../lib/files/read-or-default.ts';
-import { readRegularFileSync } from '../lib/files/read-regular-file.ts';
-import { redactSecrets } from '../lib/text/redact-secrets.ts';
 import { isSecretFileArg } from '../permissions/paths/secret-paths.ts';
 import { isPathInside } from '../permissions/resolve-path.ts';
 import { listGitUserFiles } from './git-paths.ts';
 import { getPathKind, resolveAllLinks } from './host-paths.ts';
-import type { HiddenHomePaths } from './plan.ts';
+import { isPlainFile } from './plain-files.ts';
 import type { FolderScanTests, ScanFolders } from './scan-folders.ts';
 
 /**
- * Lists what sandboxes hide in the home folder: every entry that starts with a dot, except toolchains, package caches
- * and configuration without secrets; and in those, files with logins. In a workspace that contains the home folder only
- * secrets are hidden.
+ * Lists what sandboxes show of the home folder: toolchains, package caches and configuration. The paths may be links;
+ * what is secret among them is found by `findLoginFiles`.
  */
-export function listHiddenHomePaths(
-  environment: Pick<Environment, 'home' | 'path' | 'variables'>,
-  { roots, named, scanFolders }: HomeSearch,
-): HiddenHomePaths {
-  const home = resolveAllLinks(environment.home);
+export function listHomePaths(environment: Pick<Environment, 'path' | 'variables'>, home: string): readonly string[] {
+  const entries = listFolderNames(home);
+  return [
+    ...entries.filter((name) => OPEN_ENTRIES.has(name)).map((name) => join(home, name)),
+    ...Object.entries(OPEN_FOLDERS).flatMap(([name, inner]) =>
+      entries.includes(name) ? listPresent(join(home, name), inner) : [],
+    ),
+    ...listToolPaths(environment, home),
+    ...listGitUserFiles(home).filter(isPlainFile),
+  ];
+}
+
+/** Finds the files with logins in folders of toolchains, and the configuration of the home folder that holds one. */
+export function findLoginFiles(home: string, folders: readonly string[], scanFolders: ScanFolders): readonly string[] {
   const plainFiles = PLAIN_FILES.map((name) => resolveAllLinks(join(home, name)));
-  const secretPlainFiles = plainFiles.filter((path) => getPathKind(path) === 'file' && !isPlainFile(path));
-  if (roots.some((root) => isPathInside(home, root))) return { hidden: [], opened: [], secretFiles: secretPlainFiles };
-  const opened = [...named, ...listToolPaths(environment, home), ...listGitUserFiles(home).filter(isPlainFile)];
-  const entries = listFolderNames(home)
-    .filter((name) => name.startsWith('.') && !OPEN_ENTRIES.has(name))
-    .map((name) => ({ name, path: resolveAllLinks(join(home, name)) }))
-    // A link may lead to a folder that contains the home folder.
-    .filter(({ path }) => !isPathInside(home, path) && getPathKind(path) !== 'missing');
-  const shown = entries.flatMap(({ name, path }) => [
-    ...(OPEN_FOLDERS[name] ?? []).map((open) => resolveAllLinks(join(path, open))),
-    ...opened.filter((candidate) => isPathInside(candidate, path)),
-  ]);
-  const open = [...[...OPEN_ENTRIES].map((name) => join(home, name)), ...shown];
-  const isNamed = (path: string) => named.some((folder) => isPathInside(path, folder));
-  const openFolders = open.filter((path) => !isNamed(path) && getPathKind(path) === 'directory');
-  const logins = scanFolders(openFolders, LOGIN_TESTS).unreadablePaths;
-  const secretFiles = [...secretPlainFiles, ...logins.filter((path) => !plainFiles.includes(path) && !isNamed(path))];
-  return {
-    hidden: entries.map(({ path }) => path),
-    opened: shown.filter((path) => isPresent(path) && !secretFiles.includes(path)),
-    secretFiles,
-  };
+  const secret = plainFiles.filter((path) => getPathKind(path) === 'file' && !isPlainFile(path));
+  const logins = scanFolders(folders, LOGIN_TESTS).unreadablePaths;
+  return [...secret, ...logins.filter((path) => !plainFiles.includes(path))];
+}
+
+function listPresent(folder: string, names: readonly string[]): readonly string[] {
+  return names.map((name) => join(folder, name)).filter((path) => getPathKind(path) !== 'missing');
 }
 
 const LOGIN_NAME =
@@ -69,39 +60,36 @@ function isLoginFile(path: string): boolean {
   return isNamedLikeOne ? !isProgram : size < MAX_CONFIGURATION_BYTES && !isPlainFile(path);
 }
 
-/** The workspace, further paths that stay readable, and the search for logins in folders of toolchains. */
-type HomeSearch = {
-  readonly roots: readonly string[];
-  readonly named: readonly string[];
-  readonly scanFolders: ScanFolders;
-};
-
-const isPresent = (path: string) => getPathKind(path) !== 'missing';
-
-/** Returns whether a configuration file holds no token, password or key. An unreadable one counts as secret. */
-function isPlainFile(path: string): boolean {
-  try {
-    const text = readRegularFileSync(path).toString('utf8');
-    return redactSecrets(text) === text && !/_auth\b|authorization:|extraheader|passw(?:or)?d\s*['"(>]/i.test(text);
-  } catch {
-    return false;
-  }
-}
-
 /**
  * Lists the folders of tools that PATH and the variables of version managers name. A program on PATH needs the folders
  * beside it, so the whole entry of the home folder is opened, or the entry of `.config`, `.cache` or `.local/share`.
  */
 function listToolPaths({ path, variables }: Pick<Environment, 'path' | 'variables'>, home: string): readonly string[] {
-  const folders = [...path, ...TOOLCHAIN_VARIABLES.flatMap((name) => variables[name]?.split(':') ?? [])];
-  return folders.filter(isAbsolute).flatMap((folder) => {
+  const named = TOOLCHAIN_VARIABLES.flatMap((name) => variables[name]?.split(':') ?? []).filter(isAbsolute);
+  return [...path.filter(isAbsolute), ...named].flatMap((folder) => {
     const real = resolveAllLinks(folder);
-    if (!isPathInside(real, home)) return [];
+    if (!isPathInside(real, home)) return named.includes(folder) ? [folder] : [];
     const names = real.slice(home.length + 1).split('/');
+    // Folders without a dot hold projects, too: the search for programs on PATH looks at them.
+    if (names[0]?.startsWith('.') === false) return named.includes(folder) ? listVariableFolders(real) : [];
     const isShared = names[0] === '.local' && (names[1] === 'share' || names[1] === 'state');
     const depth = isShared ? 3 : OPEN_FOLDERS[names[0] ?? ''] === undefined ? 1 : 2;
     return names.length < depth || names[0] === '' ? [] : [join(home, ...names.slice(0, depth))];
   });
+}
+
+/** Returns the toolchain that a folder belongs to, in the home folder of whoever installed it. */
+export function findToolchain(folder: string): string | undefined {
+  const names = folder.split('/');
+  const index = names.findIndex((name) => name.startsWith('.') && OPEN_ENTRIES.has(name));
+  return index < 1 ? undefined : names.slice(0, index + 1).join('/');
+}
+
+/** Lists the folders that a variable of a toolchain names: GOPATH may hold sources of projects beside them. */
+function listVariableFolders(folder: string): readonly string[] {
+  return getPathKind(join(folder, 'src')) === 'missing' || getPathKind(join(folder, 'VERSION')) !== 'missing'
+    ? [folder]
+    : listPresent(folder, ['bin', 'pkg', 'lib']);
 }
 
 /** Variables that name folders of toolchains. */
@@ -122,7 +110,7 @@ const PLAIN_FILES: readonly string[] = [
 
 const parseNames = (text: string) => text.split(/\s+/).filter((name) => name !== '');
 
-/** Entries of the home folder that stay readable: toolchains, package caches, configuration without secrets. */
+/** Entries of the home folder that are shown: toolchains, package caches, configuration without secrets. */
 const OPEN_ENTRIES = new Set(
   parseNames(`
     .gitconfig .npmrc .yarnrc .yarnrc.yml .pnpmrc .bunfig.toml .condarc .mambarc .hgrc .pip .gemrc
@@ -137,11 +125,20 @@ const OPEN_ENTRIES = new Set(
     .nimble .choosenim .zvm .zig .foundry .svm .solc-select .avm .nix-profile .nix-defexpr .nix-channels .guix-profile
     .linuxbrew .tfenv .tenv .tgenv .wasmer .wasmtime .wasmedge .emsdk .sbcl .roswell .quicklisp .racket .nltk_data
     .keras .torch .matplotlib .fonts .icons .themes .sdk
+    bin miniconda miniconda3 anaconda anaconda3 miniforge3 mambaforge micromamba perl5 homebrew linuxbrew flutter esp
+    google-cloud-sdk n
   `),
 );
 
-/** Entries of hidden folders that stay readable. */
+/** Entries that are shown of folders that hold other things, too. */
 const OPEN_FOLDERS: Readonly<Record<string, readonly string[]>> = {
+  go: ['bin', 'pkg'],
+  Android: ['Sdk'],
+  Library: parseNames(`
+    pnpm Python Ruby Java Fonts Perl R Developer/Toolchains Android/sdk Caches/go-build Caches/pip Caches/uv Caches/deno
+    Caches/pypoetry Caches/Yarn Caches/pnpm Caches/node-gyp Caches/Homebrew Caches/ms-playwright Caches/typescript
+    Caches/Cypress Caches/electron Caches/bazelisk Caches/mypy Caches/golangci-lint Caches/CocoaPods
+  `),
   '.config': parseNames(`
     git go mise fontconfig nix nixpkgs uv ruff black yapf pycodestyle flake8 pylintrc rustfmt clangd yamllint stylua
     stylelint prettier ripgrep fd bat pip/pip.conf pnpm/rc npm/npmrc matplotlib pypoetry/config.toml

@@ -1,8 +1,15 @@
-/** Paths of the home folder that sandboxes hide, and those inside them that stay readable. Real paths. */
-export type HiddenHomePaths = {
-  readonly hidden: readonly string[];
-  readonly opened: readonly string[];
-  /** Configuration files that hold a secret. */
+/** A link, which sandboxes have at the same place. */
+export type PathLink = { readonly path: string; readonly target: string };
+
+/** What sandboxes show of the disk. Nothing else exists in them. Real paths. */
+export type VisiblePaths = {
+  /** Files and folders that are shown, outer ones first. */
+  readonly shown: readonly string[];
+  /** Folders inside those that are empty but for what is shown inside them in turn. */
+  readonly emptied: readonly string[];
+  /** Links that lead to what is shown. */
+  readonly links: readonly PathLink[];
+  /** Files in what is shown that hold a secret. */
   readonly secretFiles: readonly string[];
 };
 
@@ -39,8 +46,8 @@ export type SandboxPlan = {
   /** Git folders of a linked worktree: its own one, and the common one of the main repository. */
   readonly worktree?: { readonly gitDir: string; readonly commonDir: string };
   readonly home: string;
-  /** Hidden parts of the home folder. */
-  readonly homePaths: HiddenHomePaths;
+  /** What is visible besides the writable folders. */
+  readonly visible: VisiblePaths;
   readonly ouroHome: string;
   /** Folder with compiled sources of ouro, which it runs. */
   readonly runtimeCache: string;
@@ -78,10 +85,7 @@ export function isMountable(kind: PathKind): boolean {
 /** Everything that determines the read-only sandbox of one command. All paths are real and exist. */
 export type ReadOnlySandboxPlan = {
   readonly home: string;
-  /** Hidden parts of the home folder. */
-  readonly hiddenHome: readonly string[];
-  /** Paths that are visible although a folder that contains them is hidden. */
-  readonly visible: readonly string[];
+  readonly visible: VisiblePaths;
   /** Paths that are hidden wherever they are: secrets, denied paths, named pipes. */
   readonly hidden: readonly string[];
   /** Secret files that are visible. */

@@ -241,7 +241,7 @@ export function listNeverWritablePaths(plan: SandboxPlan): readonly string[] {
   const { ouroHome, home, denyRead, resolveLinks } = plan;
   const protectedPaths = listProtectedPaths(plan).flatMap(({ path, mount }) => (mount === 'writable' ? [] : [path]));
   const hidden = [
-    ...[ouroHome, plan.runtimeCache, ...plan.homePaths.secretFiles, ...listCredentialPaths(home), ...denyRead],
+    ...[ouroHome, plan.runtimeCache, ...plan.visible.secretFiles, ...listCredentialPaths(home), ...denyRead],
   ].map(resolveLinks);
   return [...new Set([...SANDBOX_MOUNTS, ...hidden, ...protectedPaths])];
 }

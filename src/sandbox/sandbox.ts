@@ -89,8 +89,7 @@ export function createSandbox({
   let sandboxedCalls: readonly { readonly id: string; readonly programFiles: readonly string[] }[] = [];
   let override: 'on' | 'off' | 'auto' | undefined;
   const createPlan = createSandboxPlanner({
-    environment,
-    cwd,
+    ...{ environment, cwd, now },
     getRoots,
     sessionFolder,
     folder,

@@ -6,8 +6,8 @@ const MAX_FOLDERS = 2_000;
 const SKIPPED_FOLDERS = ['node_modules', '.git', 'target', '.venv'];
 /** A folder that changed this shortly before it was read may have changed again with the same time stamp. */
 const STAMP_GRANULARITY_MS = 50;
-/** The workspace and the home folder are scanned with different tests. */
-const MAX_CACHES = 2;
+/** The workspace, the folders of toolchains and those of the system are scanned with different tests. */
+const MAX_CACHES = 4;
 
 /** The result of a workspace scan. */
 export type SandboxFolderScan = {

@@ -1,7 +1,9 @@
+import { dirname } from 'node:path/posix';
+import { isPathInside } from '../permissions/resolve-path.ts';
 import { buildUnsetArgs } from './bwrap.ts';
 import { createSandboxCacheVariables } from './caches.ts';
 import { listCredentialPaths } from './credentials.ts';
-import type { HiddenHomePaths, ReadOnlySandboxPlan, SandboxPlan } from './plan.ts';
+import type { ReadOnlySandboxPlan, SandboxPlan, VisiblePaths } from './plan.ts';
 import { listProtectedPaths } from './protected-paths.ts';
 
 /** Builds the sandbox-exec arguments that go before a command on macOS. */
@@ -28,20 +30,14 @@ export function buildSeatbeltProfile(plan: SandboxPlan): string {
   const protectedPaths = listProtectedPaths(plan).map(({ path, mount }) =>
     mount === 'writable' ? literal(path) : `${literal(path)} ${subpath(path)}`,
   );
-  const hidden = [
-    ouroHome,
-    plan.runtimeCache,
-    ...listCredentialPaths(home),
-    ...plan.homePaths.secretFiles,
-    ...denyRead,
-  ];
+  const hidden = [ouroHome, plan.runtimeCache, ...listCredentialPaths(home), ...plan.visible.secretFiles, ...denyRead];
   return [
     '(version 1)',
     '(allow default)',
     '(deny file-write*)',
     `(allow file-write* ${writable.join(' ')} (regex #"^/dev/(null|zero|tty|stdout|stderr|fd/)"))`,
     `(deny file-write* ${protectedPaths.join(' ')})`,
-    ...hideHome({ hidden: plan.homePaths.hidden, opened: [...plan.homePaths.opened, ...roots] }),
+    ...showOnly(plan.visible, [...roots, ...allowWrite]),
     `(deny file-read* file-write* ${hidden.map((path) => subpath(resolveLinks(path))).join(' ')})`,
     `(allow file-read* ${subpath(sessionFolder)})`,
     `(allow file-read* file-write* ${subpath(plan.cacheFolder)})`,
@@ -64,7 +60,7 @@ export function buildReadOnlySeatbeltArgs(plan: ReadOnlySandboxPlan): readonly s
  * Builds the seatbelt profile of a command that may only read. There are no private folders on macOS: temporary files
  * cannot be written either. @internal
  */
-export function buildReadOnlySeatbeltProfile({ hiddenHome, visible, hidden, readable }: ReadOnlySandboxPlan): string {
+export function buildReadOnlySeatbeltProfile({ visible, hidden, readable }: ReadOnlySandboxPlan): string {
   const allowRead = (paths: readonly string[]) =>
     paths.length === 0 ? [] : [`(allow file-read* ${paths.map(subpath).join(' ')})`];
   return [
@@ -72,7 +68,7 @@ export function buildReadOnlySeatbeltProfile({ hiddenHome, visible, hidden, read
     '(allow default)',
     '(deny file-write*)',
     '(allow file-write* (regex #"^/dev/(null|zero|tty|stdout|stderr|fd/)"))',
-    ...hideHome({ hidden: hiddenHome, opened: visible }),
+    ...showOnly(visible, readable),
     ...(hidden.length === 0 ? [] : [`(deny file-read* ${hidden.map(subpath).join(' ')})`]),
     ...allowRead(readable),
     '(deny network*)',
@@ -85,12 +81,26 @@ export function buildReadOnlySeatbeltProfile({ hiddenHome, visible, hidden, read
   ].join('\n');
 }
 
-function hideHome({ hidden, opened }: Pick<HiddenHomePaths, 'hidden' | 'opened'>): readonly string[] {
-  if (hidden.length === 0) return [];
+/**
+ * Hides everything but what is shown. Programs look up the folders above it when they resolve a path, and dyld needs the
+ * root folder.
+ */
+function showOnly({ shown, emptied, links }: VisiblePaths, more: readonly string[]): readonly string[] {
+  const open = [...shown, ...more];
+  const parents = new Set(open.flatMap(listParents));
+  const inner = open.filter((path) => emptied.some((folder) => isPathInside(path, folder)));
   return [
-    `(deny file-read* ${hidden.map(subpath).join(' ')})`,
-    ...(opened.length === 0 ? [] : [`(allow file-read* ${opened.map(subpath).join(' ')})`]),
+    '(deny file-read* (subpath "/"))',
+    `(allow file-read* ${['/', ...links.map(({ path }) => path)].map(literal).join(' ')} ${open.map(subpath).join(' ')})`,
+    ...(emptied.length === 0 ? [] : [`(deny file-read* ${emptied.map(subpath).join(' ')})`]),
+    ...(inner.length === 0 || emptied.length === 0 ? [] : [`(allow file-read* ${inner.map(subpath).join(' ')})`]),
+    ...(parents.size === 0 ? [] : [`(allow file-read-metadata ${[...parents].map(literal).join(' ')})`]),
   ];
+}
+
+function listParents(path: string): readonly string[] {
+  const parent = dirname(path);
+  return parent === path || parent === '/' ? [] : [parent, ...listParents(parent)];
 }
 
 /** DNS goes through the socket of mDNSResponder, which is needed only with an open network. */

@@ -37,7 +37,7 @@ const PLAN: SandboxPlan = {
   home: '/home/me',
   programFiles: [],
   ignoreFiles: [],
-  homePaths: { hidden: [], opened: [], secretFiles: [] },
+  visible: { shown: ['/usr'], emptied: ['/tmp', '/run'], links: [], secretFiles: [] },
   runtimeCache: '/home/me/.cache/ouro',
   ouroHome: '/home/me/.ouro',
   sessionFolder: '/home/me/.ouro/s',
@@ -58,14 +58,15 @@ function mounts(plan: SandboxPlan): readonly string[] {
   const words = buildBwrapArgs('/usr/bin/bwrap', plan);
   return words.flatMap((word, at) => {
     if (word === '--bind') return [`write ${words[at + 1]}`];
-    if (word === '--ro-bind') return [`${words[at + 1] === '/dev/null' ? 'hide' : 'read'} ${words[at + 2]}`];
+    if (word === '--ro-bind' || word === '--ro-bind-try')
+      return [`${words[at + 1] === '/dev/null' ? 'hide' : 'read'} ${words[at + 2]}`];
     return word === '--tmpfs' ? [`empty ${words[at + 1]}`] : [];
   });
 }
 
-test('everything is read-only except the workspace; files that decide which programs run are covered', () => {
+test('what is visible is read-only except the workspace; files that decide which programs run are covered', () => {
   expect(mounts(PLAN)).toEqual([
-    'read /',
+    'read /usr',
     'empty /tmp',
     'empty /run',
     'write /w',
@@ -93,8 +94,6 @@ test('everything is read-only except the workspace; files that decide which prog
     'hide /w/lib/.git/commondir',
     'empty /home/me/.ouro',
     'read /home/me/.ouro/s',
-    'empty /home/me/.ssh',
-    'hide /home/me/.netrc',
     'empty /w/secret',
     'hide /w/secret.txt',
   ]);

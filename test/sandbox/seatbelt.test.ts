@@ -12,7 +12,7 @@ const PLAN: SandboxPlan = {
   home: '/Users/me',
   programFiles: [],
   ignoreFiles: [],
-  homePaths: { hidden: [], opened: [], secretFiles: [] },
+  visible: { shown: ['/usr'], emptied: [], links: [], secretFiles: [] },
   runtimeCache: '/home/me/.cache/ouro',
   ouroHome: '/Users/me/.ouro',
   sessionFolder: '/Users/me/.ouro/s',
@@ -39,7 +39,7 @@ test('on macOS the workspace is writable, files that decide which programs run a
   for (const name of ['.git/hooks', '.git/config', '.mcp.json', '.envrc', '.vscode', '.claude'])
     expect(rules[4]).toContain(`(subpath "/w/${name}")`);
   for (const path of ['/Users/me/.ouro', '/Users/me/.ssh', '/Users/me/Library/Keychains', '/w/secret'])
-    expect(rules[5]).toContain(`(subpath "${path}")`);
+    expect(rules.find((rule) => rule.startsWith('(deny file-read* file-write*'))).toContain(`(subpath "${path}")`);
   expect(rules.at(-1)).toBe('(deny network*)');
   expect(buildSeatbeltProfile({ ...PLAN, network: 'open' })).not.toContain('(deny network*)');
 });
@@ -93,16 +93,21 @@ test('on macOS no path can end its rule', () => {
 test('on macOS a read-only command writes nothing, connects nowhere, and reads only named secrets', () => {
   const profile = buildReadOnlySeatbeltProfile({
     home: '/Users/me',
-    hiddenHome: ['/Users/me/.ssh', '/Users/me/.config'],
-    visible: ['/Users/me/.config/git', '/w'],
+    visible: {
+      shown: ['/usr', '/private', '/w', '/Users/me/.config/git'],
+      emptied: [],
+      links: [{ path: '/tmp', target: 'private/tmp' }],
+      secretFiles: [],
+    },
     hidden: ['/w/.env', '/w/a "b'],
     readable: ['/w/sub/.env'],
   });
   expect(profile.split('\n')).toEqual([
     ...['(version 1)', '(allow default)', '(deny file-write*)'],
     '(allow file-write* (regex #"^/dev/(null|zero|tty|stdout|stderr|fd/)"))',
-    '(deny file-read* (subpath "/Users/me/.ssh") (subpath "/Users/me/.config"))',
-    '(allow file-read* (subpath "/Users/me/.config/git") (subpath "/w"))',
+    '(deny file-read* (subpath "/"))',
+    '(allow file-read* (literal "/") (literal "/tmp") (subpath "/usr") (subpath "/private") (subpath "/w") (subpath "/Users/me/.config/git") (subpath "/w/sub/.env"))',
+    '(allow file-read-metadata (literal "/Users/me/.config") (literal "/Users/me") (literal "/Users") (literal "/w/sub") (literal "/w"))',
     '(deny file-read* (subpath "/w/.env") (subpath "/w/a \\"b"))',
     '(allow file-read* (subpath "/w/sub/.env"))',
     '(deny network*)',

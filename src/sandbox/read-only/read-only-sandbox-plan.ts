@@ -9,10 +9,9 @@ import { findRepositoryTop, listTrackedFiles } from '../../permissions/shell/pro
 import { listDeniedPaths, listReadablePaths } from '../create-plan.ts';
 import { listCredentialPaths } from '../credentials.ts';
 import { findLinkedWorktree, findSubmoduleGitDir, listForeignGitPaths } from '../git-paths.ts';
-import { listHiddenHomePaths } from '../home-paths.ts';
 import { getPathKind, resolveAllLinks } from '../host-paths.ts';
 import type { ReadOnlySandboxPlan } from '../plan.ts';
-import type { ScanFolders } from '../scan-folders.ts';
+import { isShown, listVisiblePaths, type VisiblePathsDeps } from '../visible-paths.ts';
 
 /** A command that runs in the read-only sandbox. */
 export type ReadOnlySandboxCommand = {
@@ -25,23 +24,26 @@ export type ReadOnlySandboxCommand = {
 };
 
 /** The inputs of a read-only plan. */
-export type ReadOnlySandboxPlanDeps = {
+export type ReadOnlySandboxPlanDeps = Omit<VisiblePathsDeps, 'environment'> & {
   readonly environment: Environment;
   readonly sessionFolder: string;
   /** Returns the policy without a sandbox, for a working directory. */
   readonly getPolicy: (cwd: string) => Policy;
-  readonly scanFolders: ScanFolders;
 };
 
 export function createReadOnlySandboxPlan(
-  { environment, sessionFolder, getPolicy, scanFolders }: ReadOnlySandboxPlanDeps,
+  deps: ReadOnlySandboxPlanDeps,
   { command, cwd, readable, hidden: searched = [] }: ReadOnlySandboxCommand,
 ): ReadOnlySandboxPlan {
+  const { environment, sessionFolder, getPolicy, scanFolders } = deps;
   const policy = getPolicy(cwd);
   const home = resolveAllLinks(environment.home);
   const roots = [...new Set([...policy.workspaceRoots.map(resolveAllLinks), resolveAllLinks(cwd)])].filter(isPresent);
   const allowed = listReadablePaths(policy).map(resolveAllLinks).filter(isPresent);
-  const homePaths = listHiddenHomePaths(environment, { roots, named: [...roots, ...allowed], scanFolders });
+  const visible = listVisiblePaths(deps, {
+    roots: [...policy.workspaceRoots, cwd],
+    readable: [...listReadablePaths(policy), ...roots.flatMap(listGitDirs)],
+  });
   const denied = listDeniedPaths(policy, 'read');
   const scan = scanFolders(roots, {
     key: [denied.key, policy.home, ...policy.sensitivePaths, ...(policy.taintedPaths ?? [])].join('\0'),
@@ -49,7 +51,7 @@ export function createReadOnlySandboxPlan(
     isUnwritable: () => false,
   });
   const hidden = [
-    ...[environment.ouroHome, environment.runtimeCache, ...listCredentialPaths(home), ...homePaths.secretFiles],
+    ...[environment.ouroHome, environment.runtimeCache, ...listCredentialPaths(home), ...visible.secretFiles],
     ...denied.paths,
     ...searched,
     ...(policy.taintedPaths ?? []),
@@ -57,18 +59,16 @@ export function createReadOnlySandboxPlan(
     ...scan.pipes,
     ...listForeignGitPaths(roots, home, allowed),
   ].map(resolveAllLinks);
-  // The sandbox has a /tmp of its own, which must not hide programs on PATH.
-  const programs = environment.path
-    .map(resolveAllLinks)
-    .filter((folder) => isPathInside(folder, '/tmp') && isPresent(folder));
-  const visible = [...new Set([...homePaths.opened, ...programs, ...roots.flatMap(listGitDirs), ...roots, ...allowed])];
   const all = [...new Set(hidden)].filter(isPresent);
+  // Whatever is shown inside a hidden folder is shown nevertheless.
+  const open = [...visible.shown, ...roots, ...allowed];
   const isAlreadyHidden = (path: string) =>
-    [...homePaths.hidden, ...all].some(
+    !isShown(visible, path) ||
+    all.some(
       (folder) =>
         folder !== path &&
         isPathInside(path, folder) &&
-        !visible.some((open) => isPathInside(path, open) && isPathInside(open, folder)),
+        !open.some((inner) => isPathInside(path, inner) && isPathInside(inner, folder)),
     );
   const isHideable = (path: string) =>
     !isAlreadyHidden(path) &&
@@ -77,9 +77,8 @@ export function createReadOnlySandboxPlan(
     ![home, ...SYSTEM_FOLDERS].some((folder) => isPathInside(folder, path));
   return {
     home,
-    hiddenHome: homePaths.hidden,
     visible,
-    hidden: mergeHidden(all.filter(isHideable), [...visible, ...roots, ...allowed, ...readable, home, cwd]),
+    hidden: mergeHidden(all.filter(isHideable), [...open, ...readable, home, cwd]),
     readable: [...readable, sessionFolder].map(resolveAllLinks).filter(isPresent),
   };
 }

@@ -9,11 +9,14 @@ import type { MountHealth } from '../../lib/files/mount-health.ts';
 import { splitWords } from '../../lib/text/lines.ts';
 import { isPathInside } from '../../permissions/resolve-path.ts';
 import { findSandboxProgram } from '../backend.ts';
+import { buildVisibleMounts, closeEmptied } from '../bwrap.ts';
 import { getPathKind, resolveAllLinks } from '../host-paths.ts';
 import type { ReadOnlySandboxPlan } from '../plan.ts';
+import { createProgramPathFinder } from '../program-paths.ts';
 import { createFolderScanner } from '../scan-folders.ts';
 import { buildReadOnlySeatbeltArgs } from '../seatbelt.ts';
 import { writeSeccompFilter } from '../seccomp-filter.ts';
+import { createSystemSecretFinder, isShown } from '../visible-paths.ts';
 import {
   createReadOnlySandboxPlan,
   type ReadOnlySandboxCommand,
@@ -36,7 +39,7 @@ export type ReadOnlySandboxRun = {
 export type ReadOnlySandbox = ReturnType<typeof createReadOnlySandbox>;
 
 /** The dependencies of the read-only sandbox. */
-export type ReadOnlySandboxDeps = Omit<ReadOnlySandboxPlanDeps, 'scanFolders'> & {
+export type ReadOnlySandboxDeps = Pick<ReadOnlySandboxPlanDeps, 'environment' | 'sessionFolder' | 'getPolicy'> & {
   readonly now: () => number;
   readonly mounts?: Pick<MountHealth, 'findHung'>;
 };
@@ -49,13 +52,20 @@ type Backend = { readonly ok: true; readonly tools: ReadOnlyTools } | { readonly
 
 const PROBE_MS = 2_000;
 const isMac = process.platform === 'darwin';
-const EMPTY_PLAN: ReadOnlySandboxPlan = { home: '/', hiddenHome: [], visible: [], hidden: [], readable: [] };
+const EMPTY_PLAN: ReadOnlySandboxPlan = {
+  ...{ home: '/', hidden: [], readable: [] },
+  visible: { shown: ['/'], emptied: ['/tmp', '/run'], links: [], secretFiles: [] },
+};
 
 /** Creates the read-only sandbox of a session. The machine is probed once, when it is first needed. */
 export function createReadOnlySandbox(deps: ReadOnlySandboxDeps) {
   const { environment, getPolicy, now } = deps;
   const folder = join(environment.ouroHome, 'sandbox');
-  const scanFolders = createFolderScanner(now, deps.mounts);
+  const search = {
+    scanFolders: createFolderScanner(now, deps.mounts),
+    findProgramPaths: createProgramPathFinder(environment),
+    findSystemSecrets: createSystemSecretFinder(now),
+  };
   let backend: Backend | undefined;
 
   function findBackend(): Backend {
@@ -69,7 +79,7 @@ export function createReadOnlySandbox(deps: ReadOnlySandboxDeps) {
     prepare(command: ReadOnlySandboxCommand): ReadOnlySandboxRun {
       const found = findBackend();
       if (!found.ok) throw new ToolFailure(`Nothing was run: the read-only sandbox is not available (${found.why}).`);
-      const plan = createReadOnlySandboxPlan({ ...deps, scanFolders }, command);
+      const plan = createReadOnlySandboxPlan({ ...deps, ...search }, command);
       const args = buildArgs(plan, found.tools);
       const roots = getPolicy(command.cwd).workspaceRoots.map(resolveAllLinks);
       return {
@@ -139,31 +149,29 @@ function writeEmptyFile(folder: string): string {
  * hidden folder with a visible one inside comes first.
  */
 function buildReadOnlyBwrapArgs(plan: ReadOnlySandboxPlan, tools: ReadOnlyTools): readonly string[] {
-  const { home, hiddenHome, visible, hidden, readable } = plan;
+  const { visible, hidden, readable } = plan;
   const isFolder = (path: string) => getPathKind(path) === 'directory';
   const cover = (path: string) => (isFolder(path) ? ['--tmpfs', path] : ['--ro-bind', tools.emptyFile, path]);
   // Writing into a hidden folder must fail and not seem to succeed.
   const close = (path: string) => (isFolder(path) ? ['--remount-ro', path] : []);
   const show = (path: string) => ['--ro-bind', path, path];
-  const containsVisible = (path: string) => [...visible, ...readable].some((inner) => isPathInside(inner, path));
-  const outer = ['/run', ...hiddenHome, ...hidden.filter(containsVisible)];
-  const inner = hidden.filter((path) => !containsVisible(path));
-  // Other folders are visible already.
-  const uncovered = visible.filter((path) => ['/tmp', ...outer].some((folder) => isPathInside(path, folder)));
+  const listShownInside = (folder: string) =>
+    [...visible.shown, ...readable].filter((path) => path !== folder && isPathInside(path, folder));
+  const outer = hidden.filter((path) => listShownInside(path).length > 0);
+  const inner = hidden.filter((path) => !outer.includes(path));
   return [
     ...[tools.program, '--seccomp', '4'],
-    ...splitWords(
-      '--ro-bind / / --dev /dev --remount-ro /dev --tmpfs /dev/shm --proc /proc --remount-ro /proc --tmpfs /tmp',
-    ),
+    ...buildVisibleMounts(plan),
+    ...splitWords('--remount-ro /dev --tmpfs /dev/shm --remount-ro /proc'),
     ...['--unshare-net', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--die-with-parent', '--new-session'],
     ...['--cap-drop', 'ALL'],
-    ...(isPathInside(home, '/tmp') ? show(home) : []),
     ...outer.flatMap(cover),
     ...SYSTEM_LINKS.flatMap((path) => ['--ro-bind-try', path, path]),
-    ...uncovered.toSorted((a, b) => a.length - b.length).flatMap(show),
+    ...[...new Set(outer.flatMap(listShownInside))].toSorted((a, b) => a.length - b.length).flatMap(show),
     ...inner.flatMap((path) => [...cover(path), ...close(path)]),
     ...readable.flatMap(show),
     ...outer.flatMap(close),
+    ...closeEmptied(visible),
     '--',
   ];
 }
@@ -226,7 +234,7 @@ function findHost(line: string): string | undefined {
 }
 
 /** Returns whether a path exists and is hidden in the sandbox. */
-function isHidden(path: string, { hiddenHome, hidden, visible }: ReadOnlySandboxPlan): boolean {
-  const isCovered = [...hiddenHome, ...hidden, '/tmp', '/run'].some((folder) => isPathInside(path, folder));
-  return isCovered && !visible.some((folder) => isPathInside(path, folder)) && existsSync(path);
+function isHidden(path: string, { visible, hidden, readable }: ReadOnlySandboxPlan): boolean {
+  const isCovered = !isShown(visible, path) || hidden.some((folder) => isPathInside(path, folder));
+  return isCovered && !readable.some((folder) => isPathInside(path, folder)) && existsSync(path);
 }

@@ -198,7 +198,9 @@ describe.skipIf(NO_SANDBOX !== undefined)(`the read-only sandbox (${NO_SANDBOX ?
       }
       const path = `${project.home}/.cargo/bin:${project.home}/.mytool/bin:/usr/bin:/bin`;
       const { run } = createTestReadOnlySandbox(project, { env: { PATH: path } });
-      const { printed } = await run('tool; mine; cat ~/.gitconfig ~/.npmrc ~/.cargo/credentials.toml; ls ~/.config');
+      const { printed } = await run(
+        'tool; mine; cat ~/.gitconfig ~/.npmrc ~/.cargo/credentials.toml 2>&-; ls ~/.config',
+      );
       expect(printed).toBe('tool\nmine\n[user]\n  name = me\ngit\n');
     },
   );
