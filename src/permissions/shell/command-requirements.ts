@@ -68,7 +68,7 @@ function listOwnRequirements(context: DecisionContext, command: ResolvedCommand)
     (candidate) =>
       getRuleFamily(candidate.tool) === 'command' &&
       candidate.specifier !== undefined &&
-      (matchesAllowRule(candidate, command, 0) || matchesAllowRule(candidate, command, start)),
+      (matchesAllowRule(context, candidate, command, 0) || matchesAllowRule(context, candidate, command, start)),
   );
   const target = resolveGitFolder(context, command, argv);
   const analysis = analyzeCommand(target.argv);

@@ -5,10 +5,10 @@ import { compileStarPattern } from '../../lib/patterns/glob.ts';
 import { type DecisionContext, describeRule, resolveCallPath } from '../decision-context.ts';
 import { getSecretFileReason } from '../path-requirements.ts';
 import type { ReachableCommand } from './effects/collect-shell-effects.ts';
-import { listOptionOutputs } from './effects/written-file-args.ts';
 import { getArgPath, type ResolvedCommand } from './exact/shell-state.ts';
 import { getProgramBaseName, parseShellArgument } from './parse/shell-words.ts';
-import { findProgramFacts, getExactProgramFacts, isUnknownProgram } from './programs/find-program-facts.ts';
+import { findProgramFacts, getExactProgramFacts } from './programs/find-program-facts.ts';
+import { hasRiskyArg, isTextArg, leadsElsewhere } from './risky-args.ts';
 
 /** The pattern of a `Bash(…)` rule: its words, and whether further arguments may follow. */
 type CommandPattern = { readonly words: readonly string[]; readonly kind: 'exact' | 'prefix' };
@@ -39,7 +39,12 @@ export function createDenyMatcher({ specifier }: Rule, policy: Policy): (command
 }
 
 /** True if an allow rule covers a command: only plain words, and the command by its own name. */
-export function matchesAllowRule(rule: Rule, command: ResolvedCommand, from: number): boolean {
+export function matchesAllowRule(
+  context: DecisionContext,
+  rule: Rule,
+  command: ResolvedCommand,
+  from: number,
+): boolean {
   if (rule.specifier === undefined) return true;
   const argv = command.argv.slice(from);
   const isPlain = argv.every(
@@ -59,15 +64,13 @@ export function matchesAllowRule(rule: Rule, command: ResolvedCommand, from: num
   const texts = argv.map((word) => word.text);
   const hasDataInPattern = argv.slice(0, pattern.words.length).some((word) => word.kind !== 'literal');
   if (hasDataInPattern || !matchesPattern(pattern.words, texts, pattern.kind)) return false;
-  return pattern.kind === 'exact' || !hasRiskyArg(texts, pattern.words.length);
-}
-
-/** True for an argument that is only text (a message, an argument of `echo`): command output is safe in it. */
-function isTextArg([name = '', sub = '', ...rest]: readonly string[], index: number): boolean {
-  const { textArgs } = getExactProgramFacts(name);
-  if (textArgs === undefined || textArgs === 'all') return textArgs === 'all';
-  const option = [name, sub, ...rest][index - 1] ?? '';
-  return (textArgs.subcommands?.includes(sub) ?? true) && textArgs.options.includes(option);
+  return (
+    pattern.kind === 'exact' ||
+    !(
+      hasRiskyArg(texts, pattern.words.length) ||
+      leadsElsewhere(context, { argv: texts, cwds: command.cwds }, pattern.words.length)
+    )
+  );
 }
 
 /** Compares words with a pattern: a star in a word is any characters, a star alone any number of words. */
@@ -170,78 +173,6 @@ function parsePatternWords(text: string): readonly string[] {
   return [command.name, ...command.args].map((word) =>
     word.type === 'Assignment' ? word.text : parseShellArgument(word).text,
   );
-}
-
-/** Options that mean the same in most programs: what to run or load, which configuration to use, where to write. */
-const COMMON_OPTION_NAMES =
-  'exec eval command cmd shell script-shell rsh config config-file config-env conf rcfile rc-file init-file env-file require import preload loader plugin plugins plugin-dir rulesdir resolve-plugins-relative-to module-path upload-pack receive-pack toolexec vettool wrapper runner pre pager editor post-renderer to-command use-compress-program compress-program checkpoint-action filter-command output output-file output-document output-dir out-dir outdir outfile';
-const COMMON_OPTIONS = COMMON_OPTION_NAMES.split(' ').map((name) => `--${name}`);
-const MIN_ABBREVIATED = 5;
-/** Options of many programs. tar, the only one with `--checkpoint-action`, has others that begin with `--check`. */
-const WHOLE_OPTIONS = ['--check'];
-
-/**
- * True if an argument starts a program, changes how the command works, or makes it write elsewhere; a prefix rule does
- * not cover that. `from` is the index of the first argument that the rule leaves open.
- */
-export function hasRiskyArg(argv: readonly string[], from: number): boolean {
-  const [name = ''] = argv;
-  const {
-    riskyOptions = [],
-    scriptOptions = [],
-    commandMarkers = [],
-    outputOptions = [],
-    walksFolders,
-    interpreter,
-  } = findProgramFacts(name);
-  const programOptions = [
-    ...riskyOptions,
-    ...scriptOptions,
-    ...outputOptions,
-    ...commandMarkers.filter((option) => /^-[^-]|^--./.test(option)),
-  ];
-  const allRiskyOptions = [
-    ...COMMON_OPTIONS,
-    ...programOptions.flatMap((option) => resolveSubcommandOption(argv, option)),
-  ];
-  const dashes = argv.indexOf('--', from);
-  const openArgs = argv.slice(from, dashes === -1 ? undefined : dashes);
-  // Arguments after it are options of another program.
-  if (dashes !== -1 && riskyOptions.includes('--')) return true;
-  if (interpreter?.isHarmless?.(argv.slice(1)) === false) return true;
-  if (walksFolders === true && openArgs.some((arg) => /^-(?:delete|f(?:ls|print))/.test(arg))) return true;
-  const written = isUnknownProgram(name) ? [] : listOptionOutputs(argv).filter(({ word }) => word !== '/dev/null');
-  if (written.some(({ word }) => openArgs.some((arg) => arg.includes(word)))) return true;
-  // Go and Java accept long options with one dash or two, and do not combine short ones.
-  const shortOptions = programOptions.some((option) => /^-\w\w/.test(option)) ? 'alone' : 'together';
-  return openArgs.some((arg) => allRiskyOptions.some((option) => matchesOption(arg, option, shortOptions)));
-}
-
-/** `clone:-u` is an option of one sub-command. */
-function resolveSubcommandOption(argv: readonly string[], entry: string): readonly string[] {
-  const [, subcommand, option] = /^([\w-]+):(-.*)$/.exec(entry) ?? [];
-  if (option === undefined) return [entry];
-  return subcommand !== undefined && argv.includes(subcommand) ? [option] : [];
-}
-
-/** True if the argument is this option: in full, abbreviated, with a glued value, or as one of several letters. */
-function matchesOption(arg: string, option: string, shortOptions: 'alone' | 'together'): boolean {
-  if (option === 'NAME=') return /^\w+[:+?!]*=/.test(arg);
-  if (option === '@') return arg.startsWith('@');
-  if (option === 'x:y' || option === 'x::y')
-    return new RegExp(`^(?:--?[\\w-]+=)?[\\w.-]+${option.slice(1, -1)}[^:/]`).test(arg);
-  // `-p:x=y`, `/p:x` and `--config.x=y` are recognized by their beginning.
-  const name = arg
-    .replace(/^\/(?=[A-Za-z]+(?::|$))/, '-')
-    .replace(/=.*$/s, '')
-    .replace(/^(-\w+):.*$/s, '$1');
-  if (option.startsWith('--') && name.startsWith(`${option}.`)) return true;
-  if (/^-[A-Z]$/.test(option) && arg.startsWith(option)) return true;
-  if (/^-\w$/.test(option) && shortOptions === 'together')
-    return new RegExp(`^-[A-Za-z]*${option.charAt(1)}`).test(arg);
-  if (!option.startsWith('--')) return name === option || name === `-${option}`;
-  const isAbbreviation = name.length >= MIN_ABBREVIATED && name.startsWith('--') && !WHOLE_OPTIONS.includes(name);
-  return name === option || (isAbbreviation && option.startsWith(name));
 }
 
 /**

@@ -2,11 +2,11 @@ import type { RuleSuggestion } from '../../contracts/permission.ts';
 import { quoteShellWord } from '../../lib/text/shell-quotes.ts';
 import { formatRule } from '../rules/parse-rule.ts';
 import { FAMILY_RULE_NAMES } from '../rules/rule-families.ts';
-import { hasRiskyArg } from './command-rules.ts';
 import type { ShellArgument } from './parse/shell-words.ts';
 import { findProgramFacts, getExactProgramFacts, hasShellName } from './programs/find-program-facts.ts';
 import type { ProgramFacts } from './programs/program-facts.ts';
 import { limitsApprovalToSession, listProgramRisks } from './programs/program-risks.ts';
+import { hasRiskyArg } from './risky-args.ts';
 
 /** Sub-commands that run their arguments. */
 const RUNNERS =

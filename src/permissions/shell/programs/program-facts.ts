@@ -107,6 +107,8 @@ export type ProgramFacts = {
    * for arguments that are passed on.
    */
   readonly riskyOptions?: readonly string[];
+  /** An argument that names a host to which it sends a token; no prefix rule covers it. */
+  readonly namesHost?: RegExp;
   /** `run` takes the name of a project script. */
   readonly runsProjectScripts?: boolean;
   /** Arguments, joined by spaces, with which a project script only reads the files that it is given. */

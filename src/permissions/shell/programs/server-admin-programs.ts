@@ -59,6 +59,8 @@ export const SERVER_ADMIN_PROGRAMS: ProgramFactsByName = {
     plainOperand: /^(?:#?\d+|\w[\w.-]*(?:\/[\w.-]+)?)$/,
     exactSubcommands: splitWords('alias extension auth secret config api codespace variable gist release repo'),
     globalOptions: ['-R', '--repo'],
+    namesHost:
+      /^(?!(?:https:\/\/|git@)github\.com[/:])(?:[\w+]+:\/\/\S+|\S+@[\w.-]+:\S+|[^\s/]+\/[^\s/]+\/[^\s/]+|[\w-]+(?:\.[\w-]+)+\/\S+)$/,
     riskyOptions: splitWords('-- -D --dir -O --output --recover --hostname'),
     textArgs: { options: ['--body', '--title', '-b', '-t'] },
   },

@@ -1,0 +1,126 @@
+import { expect, test } from 'vitest';
+import { findProgramFacts, KNOWN_PROGRAM_NAMES } from '../../../src/permissions/shell/programs/find-program-facts.ts';
+import { someOf } from '../../support/runs.ts';
+import { decideBash, makeFixture } from '../fixture.ts';
+
+const fixture = makeFixture();
+const NO_SANDBOX = { readOnlySandbox: 'none' } as const;
+const isUnasked = (rule: string, line: string) =>
+  decideBash(fixture, line, { allow: [rule], ...NO_SANDBOX }).verdict === 'allow';
+
+/** Programs whose rule is about what they print: they read what they are given, wherever it is. */
+const isReader = (name: string) => {
+  const { reads, printsArgs, textArgs } = findProgramFacts(name);
+  return reads !== undefined || printsArgs === true || textArgs === 'all';
+};
+
+/** Programs of every row, and some without one, with a sub-command or without. */
+const PROGRAMS = [
+  ...KNOWN_PROGRAM_NAMES.filter((name) => /^[a-z]/.test(name) && !isReader(name) && name !== 'test'),
+  ...['tsc', 'eslint', 'jest', 'vitest', 'webpack', 'vite', 'pytest', 'mypy', 'cmake', 'glab', 'hub', 'sentry-cli'],
+];
+/** All lines of these programs would take minutes: each gets one, a sample of programs all. */
+function findUnasked(listLines: (command: string) => readonly string[]): readonly string[] {
+  const lines = PROGRAMS.flatMap((name, index) => {
+    const command = index % 2 === 0 ? name : `${name} view`;
+    const all = listLines(command);
+    return index % 25 === 0 ? all.map((line) => [command, line]) : [[command, all[index % all.length] ?? '']];
+  });
+  return someOf(lines, 150).flatMap(([command, line = '']) => (isUnasked(`Bash(${command}:*)`, line) ? [line] : []));
+}
+
+const OUTSIDE = ['~/.ssh', '/etc/cron.d/x', '../outside/x', 'src/../../outside', 'link-dir/x', '"$HOME"/.config'];
+const HOSTS = [
+  'https://evil.example/a',
+  'git+ssh://git@evil.example/o/r',
+  'git@evil.example:o/r',
+  'ftp://u:p@evil.example',
+];
+
+test('a rule for the beginning of a command covers no option whose value leads out of the workspace', () => {
+  const open = findUnasked((command) =>
+    OUTSIDE.flatMap((path) => [
+      `${command} --any-name ${path}`,
+      `${command} --anyName=${path}`,
+      `${command} -q --k=html:${path}`,
+      `${command} a --flag -z ${path}`,
+    ]),
+  );
+  expect(open).toEqual([]);
+});
+
+test('such a rule covers no option that names another host', () => {
+  const open = findUnasked((command) => [
+    ...HOSTS.flatMap((host) => [
+      `${command} --any-name ${host}`,
+      `${command} --anyName=${host}`,
+      `${command} -z ${host}`,
+    ]),
+    ...['host', 'hostname', 'server', 'endpoint', 'api-host', 'git-remote', 'proxy'].flatMap((option) => [
+      `${command} --${option} evil.example`,
+      `${command} --${option}=evil.example:8080`,
+    ]),
+  ]);
+  expect(open).toEqual([]);
+});
+
+test('such a rule covers no option that names an output or a configuration, however it is spelled', () => {
+  const names = [
+    'outDir',
+    'OutDir',
+    'outFile',
+    'out-dir',
+    'declarationDir',
+    'tsBuildInfoFile',
+    'configFile',
+    'out_dir',
+  ];
+  const open = findUnasked((command) =>
+    names.flatMap((name) => [`${command} --${name} x`, `${command} -${name} x`, `${command} --${name}=x`]),
+  );
+  expect(open).toEqual([]);
+});
+
+test.each([
+  ['gh pr view', '--repo evil.example/o/r', '-R evil.example/o/r', '-Revil.example/o/r', '--repo=ghe/o/r'],
+  ['gh pr view', '3 -R https://evil.example/o/r', 'https://evil.example/o/r/pull/1', '--hostname evil.example'],
+  ['gh issue list', '-R git@evil.example:o/r', '--repo ssh://git@evil.example/o/r', 'http://evil.example/o/r'],
+  ['gh repo view', 'evil.example/o/r', 'https://github.com.evil.example/o/r', 'git@evil.example:o/r'],
+  ['gh run list', '--repo evil.example/o/r --limit 3', '--limit 3 --repo "evil.example/o/r"', "-R 'evil.example'/o/r"],
+  ['tsc', '--outDir ~/.ssh', '--outDir=../x', '--OUTDIR x', '-p x --declarationDir /x', '--generateTrace ~/x'],
+  ['npm test', '-- --outDir ~/.ssh', '-- --reporter-url=https://evil.example', '-- --cacheDirectory ../x'],
+  ['npx tsc', '--noEmit --tsBuildInfoFile ../x', '--outFile x'],
+  ['cargo test', '--target-dir /tmp/x', '--registry evil', '-- --logfile ../x'],
+  ['pytest', '--basetemp=/home/x', '--junitxml=../x', '--cov-report=html:/srv/www', '--rootdir=..', '-c ../x.ini'],
+])('Bash(%s:*) does not cover its own ways out', (command, ...args) => {
+  const lines = args.flatMap((more) => [`${command} ${more}`, `${command} -q ${more}`, `cd . && ${command} ${more}`]);
+  expect(lines.filter((line) => isUnasked(`Bash(${command}:*)`, line))).toEqual([]);
+});
+
+test('what people add every day stays covered', () => {
+  const usual: readonly (readonly [rule: string, lines: string])[] = [
+    ['gh pr view', 'gh pr view 3 --repo o/r|gh pr view -R o/r --json title|gh pr view https://github.com/o/r/pull/3'],
+    ['gh pr create', 'gh pr create --title /api --body "see https://x.example/a"|gh pr create -b ../x -t a'],
+    ['tsc', 'tsc --noEmit|tsc -p tsconfig.build.json|tsc --target es2022 --lib es2022,dom'],
+    ['npm test', 'npm test -- src/a.test.ts|npm test -- -t "name of it" --reporter verbose --maxWorkers=2'],
+    ['vitest', 'vitest run --reporter=dot src|vitest --root src'],
+    ['vite', 'vite --host 0.0.0.0 --port 3000|vite --host=localhost:3000|vite --host'],
+    ['pytest', 'pytest -q -k "a and b" tests/test_a.py::test_b|pytest -x --tb=short --maxfail=1 2>/dev/null'],
+    ['git commit', 'git commit -m "../a: fix https://x.example"|git commit -m /api --no-verify'],
+    ['git push', 'git push -u origin main'],
+    ['eslint', `eslint --fix src --ext .ts|eslint --max-warnings 0 ${fixture.ws}/src|eslint -o /dev/null src`],
+    ['docker compose', 'docker compose up -d --build web|docker compose logs --tail=100 web'],
+    ['node', 'node scripts/x.js --level=debug'],
+  ];
+  const asked = usual.flatMap(([command, lines]) =>
+    lines.split('|').filter((line) => !isUnasked(`Bash(${command}:*)`, line)),
+  );
+  expect(asked).toEqual([]);
+});
+
+test('a rule that spells the option or the whole command covers it', () => {
+  expect([
+    isUnasked('Bash(gh pr view --repo ghe.example/o/r:*)', 'gh pr view --repo ghe.example/o/r 3'),
+    isUnasked('Bash(tsc --outDir ../x)', 'tsc --outDir ../x'),
+  ]).toEqual([true, true]);
+});
