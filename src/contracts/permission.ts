@@ -55,6 +55,8 @@ export type Policy = {
   readonly sensitivePaths: readonly string[];
   /** Files that commands of this session filled from secret files. */
   readonly taintedPaths?: readonly string[];
+  /** Programs of the project that ouro starts, approved by their content: acceptEdits mode asks before it edits one. */
+  readonly frozenPaths?: readonly string[];
   /** Entries of PATH. Entries inside the workspace are not trusted for programs such as `ls`. */
   readonly searchPath: readonly string[];
   readonly disk: 'case-sensitive' | 'case-insensitive';

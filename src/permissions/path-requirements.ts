@@ -104,7 +104,7 @@ export function createPathRequirement(context: DecisionContext, use: PathUse): R
     const text = `${subject} is inside the workspace.`;
     return { kind, subject, text, allowedBy: { by: 'default' }, ...secretFields };
   }
-  const autoRun = use.use === 'write' ? getAutoRunReason(path, context.roots) : undefined;
+  const autoRun = use.use === 'write' ? getAutoRunReason(path, context.roots, context.policy.frozenPaths) : undefined;
   const text =
     rule !== undefined
       ? `${verb} ${subject} is allowed by ${describeRule(rule)}.`

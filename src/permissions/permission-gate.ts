@@ -8,6 +8,7 @@ import { type ApprovalDeps, decideWithInput, type PendingApproval, requestApprov
 import { findCallConcealment, getAnswerRememberScope, listCallRisks } from './call-risks.ts';
 import { type DecisionWithPaths, decideAndRecordPaths, denyIfUnattended } from './decide.ts';
 import { type DeniedCall, formatDenialMessage, getCallDenial } from './denial-message.ts';
+import { askAboutChangedScript, findChangedScript, listNamedScripts, type ScriptHashes } from './named-scripts.ts';
 
 /** The dependencies of a gate. */
 export type PermissionGateDeps = ApprovalDeps & {
@@ -35,12 +36,16 @@ type Gate = (request: CallRequest, hint: BeforeCall, signal: AbortSignal) => Pro
 
 /** Creates the gate every tool call passes: it decides, requests approval if needed, and records the outcome. */
 export function createPermissionGate(deps: PermissionGateDeps): Gate {
+  const answered = new Map<string, string>();
   return async (request, hint, signal) => {
-    const outcome = await checkCall(request, hint, deps, signal);
+    const outcome = await checkCall(request, hint, { ...deps, answered }, signal);
     if (outcome.record !== undefined) deps.onDecision(outcome.record);
     return outcome.verdict;
   };
 }
+
+/** The scripts that the user agreed to run in this session, with their content. */
+type AnsweringDeps = PermissionGateDeps & { readonly answered: Map<string, string> };
 
 /** `record` is absent for a call that could not succeed, about which nothing was decided. */
 type Outcome = { readonly record?: GateDecisionRecord; readonly verdict: GateVerdict };
@@ -51,7 +56,7 @@ const MAX_QUESTIONS = 3;
 async function checkCall(
   request: CallRequest,
   hint: BeforeCall,
-  deps: PermissionGateDeps,
+  deps: AnsweringDeps,
   signal: AbortSignal,
   questions = 0,
 ): Promise<Outcome> {
@@ -79,7 +84,14 @@ async function checkCall(
     const denial = { by: 'interrupt' } as const;
     return denyCall(request, withAnswer(judged, 'deny', message), 'answer', { message, denial, interrupt: true });
   }
-  if (answer.behavior === 'allow') return applyApproval({ request, facts, decision: judged, policy }, answer, deps);
+  if (answer.behavior === 'allow') {
+    const outcome = await applyApproval({ request, facts, decision: judged, policy }, answer, deps);
+    // An answer for this once covers other content of a script that was remembered before.
+    const isRemembered = answer.remember !== undefined;
+    for (const [path, hash] of judgement.scripts)
+      if (isRemembered || deps.answered.has(path)) deps.answered.set(path, hash);
+    return outcome;
+  }
   const { by: source = 'user', note, message: reason, interrupt = false } = answer;
   if (source === 'unattended') return denyUnanswered(request, { facts, decision: judged, policy }, note);
   const denial = { by: source, ...(reason === undefined ? {} : { reason }) };
@@ -88,22 +100,29 @@ async function checkCall(
   return denyCall(request, decided, 'answer', { message, denial, interrupt });
 }
 
-type Judgement = Pick<PendingApproval, 'policy' | 'facts' | 'decision'> & Pick<DecisionWithPaths, 'realPaths'>;
+type Judgement = Pick<PendingApproval, 'policy' | 'facts' | 'decision'> &
+  Pick<DecisionWithPaths, 'realPaths'> & { readonly scripts: ScriptHashes };
 
-function judgeCall(request: CallRequest, hint: BeforeCall, deps: PermissionGateDeps): Judgement {
+function judgeCall(request: CallRequest, hint: BeforeCall, deps: AnsweringDeps): Judgement {
   const policy = deps.getPolicy(request.cwd);
   const facts = getRequestFacts(request, deps);
   const { decision, realPaths } = decideAndRecordPaths(facts, policy, deps.fs);
-  return { policy, facts, decision: applyHookHints(decision, hint), realPaths };
+  const scripts = decision.verdict === 'deny' ? new Map() : listNamedScripts(facts, request.cwd);
+  const changed = decision.verdict === 'allow' ? findChangedScript(deps.answered, scripts) : undefined;
+  const isByRule = decision.matched.some(({ behavior }) => behavior === 'allow');
+  const checked = changed !== undefined && isByRule ? askAboutChangedScript(decision, changed) : decision;
+  return { policy, facts, decision: applyHookHints(checked, hint), realPaths, scripts };
 }
 
-/** True if a call is denied meanwhile, asks for another reason, or names a path that leads elsewhere. */
+/** True if a call is denied meanwhile, asks for another reason, or names a path or script that is another by now. */
 function hasChanged(asked: Judgement, now: Judgement): boolean {
   if (now.decision.verdict === 'deny') return true;
   const hasNewReason =
     now.decision.verdict === 'ask' && now.decision.reasons.some((reason) => !asked.decision.reasons.includes(reason));
   const leadsElsewhere = [...now.realPaths].some(([path, real]) => (asked.realPaths.get(path) ?? real) !== real);
-  return hasNewReason || leadsElsewhere;
+  const isOther = findChangedScript(asked.scripts, now.scripts) !== undefined;
+  const isNew = [...now.scripts.keys()].some((path) => !asked.scripts.has(path));
+  return hasNewReason || leadsElsewhere || isOther || isNew;
 }
 
 /**

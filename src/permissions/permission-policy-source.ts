@@ -31,6 +31,8 @@ export type PermissionPolicyInputs = {
   readonly canEnforceReadOnly?: () => boolean;
   /** Returns the files that commands of this session filled from secret files. */
   readonly listTaintedFiles?: () => readonly string[];
+  /** Returns the approved programs of the project. */
+  readonly listFrozenFiles?: () => readonly string[];
   /** Folder of the session; large tool results stored there may be read. */
   readonly sessionFolder?: string;
 };
@@ -99,6 +101,7 @@ export function createPermissionPolicySource(sources: PermissionPolicyInputs) {
       protectedPaths: [ouroHome, environment.runtimeCache],
       sensitivePaths: KEY_FILES.map((name) => join(ouroHome, name)),
       taintedPaths: sources.listTaintedFiles?.() ?? [],
+      frozenPaths: sources.listFrozenFiles?.() ?? [],
       searchPath: listSearchPath(sources.getLoadedSettings()),
       disk: process.platform === 'darwin' || process.platform === 'win32' ? 'case-insensitive' : 'case-sensitive',
     };

@@ -190,12 +190,14 @@ export function listDeniedPaths(policy: Policy, use: 'read' | 'write'): DeniedPa
   const globs = rules
     .flatMap((rule) => listRuleGlobs(rule, policy))
     .map((glob) => glob.replace(/(?<!\/|\/\*\*)(?:\/|\/\*\*)+$/, ''));
+  // Programs that ouro starts stay as they were approved.
+  const frozen = use === 'write' ? (policy.frozenPaths ?? []) : [];
   const tests = rules.map((rule) => createPathRuleTest(rule, { tool: rule.tool, use }, policy));
   return {
-    paths: globs.filter((glob) => glob.startsWith('/') && !WILDCARD.test(glob)).map(unescapeGlob),
+    paths: [...globs.filter((glob) => glob.startsWith('/') && !WILDCARD.test(glob)).map(unescapeGlob), ...frozen],
     isDenied: (path) =>
       tests.some((matches) => matches({ original: path, lexical: path, real: path, kind: 'other', nlink: 1 })),
-    key: globs.join('\0'),
+    key: [...globs, ...frozen].join('\0'),
   };
 }
 

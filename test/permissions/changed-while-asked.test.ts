@@ -125,3 +125,75 @@ test('unrelated changes do not matter: the answer applies', async () => {
     expect([asked.length, verdict.behavior]).toEqual([1, 'allow']);
   }
 });
+
+type Scripted = readonly [command: string, file: string];
+
+/** Commands that run a file, and the file. */
+const SCRIPTED: readonly Scripted[] = [
+  ['bash b.sh', 'b.sh'],
+  ['sh ./b.sh --fast', 'b.sh'],
+  ['./run', 'run'],
+  ['sub/run x', 'sub/run'],
+  ['python3 x.py', 'x.py'],
+  ['node x.js', 'x.js'],
+  ['node --no-warnings x.js', 'x.js'],
+  ['ruby x.rb', 'x.rb'],
+  ['cd sub && bash c.sh', 'sub/c.sh'],
+  ['bash < b.sh', 'b.sh'],
+  ['env X=1 bash b.sh', 'b.sh'],
+  ['timeout 9 bash b.sh', 'b.sh'],
+  ['true; bash "b.sh"', 'b.sh'],
+  [`bash -c 'bash b.sh'`, 'b.sh'],
+  ['find . -name b.sh -exec bash b.sh {} +', 'b.sh'],
+];
+
+async function createScripts() {
+  const names = ['b.sh', 'run', 'sub/run', 'x.py', 'x.js', 'x.rb', 'sub/c.sh'];
+  return createTempProject(Object.fromEntries(names.map((name) => [name, 'true\n'])));
+}
+
+test.each(SCRIPTED)('%s is asked about again when %s was changed meanwhile', async (command, file) => {
+  await using project = await createScripts();
+  let changes = 0;
+  const change = async () => {
+    changes += 1;
+    if (changes === 1) await writeFile(join(project.dir, file), 'touch evil\n');
+  };
+  const { asked, verdict } = await ask(project, 'Bash', { command }, change);
+  expect([asked.length, verdict.behavior]).toEqual([2, 'allow']);
+});
+
+/** Opens a gate whose answers are remembered; returns how often it asks about a command. */
+function createRememberingGate(project: TempProject) {
+  const rules: string[] = [];
+  let count = 0;
+  const { home, dir: ws } = project;
+  const gate = createPermissionGate({
+    getPolicy: () => policyFor({ home, ws, outside: join(home, 'outside') }, { allow: rules }),
+    fs: diskFs,
+    getToolFacts,
+    newId: () => 'id',
+    onDecision: () => undefined,
+    changeMode: () => undefined,
+    rememberRules: async (added) => void rules.push(...added),
+    async askUser(request) {
+      count += 1;
+      const { command } = request.facts;
+      return { behavior: 'allow', remember: { rules: [`Bash(${command})`], destination: 'session' } };
+    },
+  });
+  return async (command: string): Promise<number> => {
+    count = 0;
+    const request = { tool: 'Bash', callId: 'c', input: { command }, cwd: ws, title: 'x', isReadOnly: false };
+    await gate(request, {}, new AbortController().signal);
+    return count;
+  };
+}
+
+test.each(SCRIPTED.slice(0, 8))('a remembered answer for %s does not cover a changed %s', async (command, file) => {
+  await using project = await createScripts();
+  const countQuestions = createRememberingGate(project);
+  expect([await countQuestions(command), await countQuestions(command)]).toEqual([1, 0]);
+  await writeFile(join(project.dir, file), 'touch evil\n');
+  expect([await countQuestions(command), await countQuestions(command)]).toEqual([1, 0]);
+});

@@ -23,6 +23,8 @@ export type TestSandboxOptions = {
   readonly env?: Readonly<Record<string, string>>;
   /** Deny rules. */
   readonly deny?: readonly string[];
+  /** Programs that ouro starts as they were approved. */
+  readonly frozen?: readonly string[];
   readonly roots?: readonly string[];
   /** Paths opened for each command. */
   readonly opens?: readonly string[];
@@ -42,6 +44,7 @@ export async function createTestSandbox(
     decide: decideHost = refuseAll,
     names,
     deny = [],
+    frozen: frozenPaths = [],
     opens = [],
   }: TestSandboxOptions = {},
 ): Promise<TestSandbox> {
@@ -57,7 +60,7 @@ export async function createTestSandbox(
   const network = createLazyNetwork((plan, bwrap) =>
     openSandboxNetwork({ environment, decideHost, listAllowedDomains, ...resolve }, plan, bwrap),
   );
-  const getDeniedPaths = (use: 'read' | 'write') => listDeniedPaths(policyWith(project, deny), use);
+  const getDeniedPaths = (use: 'read' | 'write') => listDeniedPaths({ ...policyWith(project, deny), frozenPaths }, use);
   const takeOpenedPaths = () => opens;
   const sessionFolder = join(project.ouroHome, 's');
   const sandbox = createSandbox({

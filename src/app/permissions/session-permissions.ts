@@ -109,6 +109,7 @@ export function createSessionPermissions(
     updateRules: changes.updateRules,
     sessionFolder,
     listTaintedFiles: () => guards.listTaintedFiles(),
+    listFrozenFiles: core.programs.listFrozen,
     getSandboxApproval: () => sandbox.getApproval(),
     getSandboxPaths: () => sandbox.getPaths(),
     canEnforceReadOnly: () => readOnlySandbox.canEnforceReadOnly(),

@@ -20,7 +20,7 @@ export function listProgramFiles(
   const found = new Map<string, ProgramFile>();
   const add = (path: string, depth: number): void => {
     if (found.has(path) || depth > MAX_DEPTH || found.size >= MAX_FILES) return;
-    const file = describeFile(path);
+    const file = describeProgramFile(path);
     if (file === undefined) return;
     if (isChangeable(file.path) || isChangeable(file.real)) found.set(path, file);
     for (const next of listInterpreterFiles(path, variables)) add(next, depth + 1);
@@ -33,7 +33,7 @@ const MAX_DEPTH = 4;
 const MAX_FILES = 200;
 
 /** Describes a regular file by the name that was used and by its content; `undefined` for anything else. */
-function describeFile(path: string): ProgramFile | undefined {
+export function describeProgramFile(path: string): ProgramFile | undefined {
   try {
     const real = realpathSync(path);
     if (!statSync(real).isFile()) return undefined;

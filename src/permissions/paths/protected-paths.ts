@@ -89,7 +89,13 @@ export function stripIgnoredNameSuffix(part: string): string {
 }
 
 /** Returns the reason why other programs run or follow a file, so that acceptEdits mode asks; undefined otherwise. */
-export function getAutoRunReason(path: ResolvedPath, roots: readonly string[]): string | undefined {
+export function getAutoRunReason(
+  path: ResolvedPath,
+  roots: readonly string[],
+  frozen: readonly string[] = [],
+): string | undefined {
+  if (frozen.some((file) => file === path.real || file === path.lexical))
+    return 'ouro starts it as it was approved, so a change has to be approved again';
   for (const form of new Set([path.lexical, path.real])) {
     // The workspace itself may be inside such a folder.
     const root = roots.find((candidate) => isPathInside(form, candidate)) ?? '';

@@ -1,0 +1,59 @@
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Decision, ToolFacts } from '../contracts/permission.ts';
+import { describeProgramFile } from '../lib/programs/program-files.ts';
+import { getShellAnalysis } from './shell/analyze.ts';
+import { collectShellEffects } from './shell/effects/collect-shell-effects.ts';
+import { findSizeProblem } from './shell/parse/check-source.ts';
+import { getProgramBaseName } from './shell/parse/shell-words.ts';
+import { findProgramFacts } from './shell/programs/find-program-facts.ts';
+
+/** The hashes of scripts by their path. */
+export type ScriptHashes = ReadonlyMap<string, string>;
+
+/**
+ * Lists the scripts that a command names, with the hash of what they contain: programs given by a path, and the files
+ * that shells and interpreters get. A question and its answer are about this content.
+ */
+export function listNamedScripts(facts: Pick<ToolFacts, 'kind' | 'command' | 'shell'>, cwd: string): ScriptHashes {
+  const { kind, command } = facts;
+  if (kind !== 'shell' || command === undefined || findSizeProblem(command) !== undefined) return new Map();
+  const { parse } = getShellAnalysis(facts);
+  const { commands, reads } = collectShellEffects(parse(command), parse);
+  const words = commands.flatMap(({ argv }) => argv);
+  const folders = [cwd, ...words.map((word) => resolve(cwd, word)).filter(isFolder)];
+  const hasShell = commands.some(({ argv: [word = ''] }) => runsFiles(word));
+  const names = [...commands.flatMap(({ argv }) => listScripts(argv)), ...(hasShell ? reads : [])];
+  const files = names.flatMap((name) => folders.map((folder) => describeProgramFile(resolve(folder, name))));
+  return new Map(files.flatMap((file) => (file === undefined ? [] : [[file.path, `${file.real} ${file.hash}`]])));
+}
+
+function listScripts([word = '', ...args]: readonly string[]): readonly string[] {
+  const script = runsFiles(word) ? args.filter((arg) => !arg.startsWith('-')) : [];
+  return word.includes('/') ? [word, ...script] : script;
+}
+
+function runsFiles(word: string): boolean {
+  const { isShell, interpreter } = findProgramFacts(getProgramBaseName(word));
+  return isShell === true || interpreter !== undefined;
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+/** Returns the first script that is not as it was. */
+export function findChangedScript(before: ScriptHashes, now: ScriptHashes): string | undefined {
+  return [...now].find(([path, hash]) => (before.get(path) ?? hash) !== hash)?.[0];
+}
+
+/** Turns what a rule allows into a question, since a script is another one than the answer was about. */
+export function askAboutChangedScript(decision: Decision, path: string): Decision {
+  const text = `${path} has changed since you agreed to run it, so the answer does not cover it any more.`;
+  return {
+    ...decision,
+    verdict: 'ask',
+    reasons: [text],
+    trace: [...decision.trace, { stage: 'facts', verdict: 'ask', text }],
+  };
+}
