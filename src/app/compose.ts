@@ -51,7 +51,7 @@ async function compose(options: CliRunOptions, started: RegisteredRun): Promise<
     sessionFolder: session.transcript.folder,
     refusals: opened.refusals,
   });
-  const guard = createProgramGuard({ ...core, getRoots: permissions.getRoots });
+  const guard = createProgramGuard({ ...core, ...permissions });
   const shells = createShellRegistry(core.now, (event) => void core.bus.emit(event));
   const checkpoints = createSessionCheckpoints(core, {
     session,

@@ -3,6 +3,7 @@ import type { LanguageServerConfig } from '../contracts/extension.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../contracts/json.ts';
 import { getErrorMessage } from '../lib/errors.ts';
 import { describeFolderByUri } from '../lib/files/file-uri.ts';
+import { isPathBelow } from '../lib/files/path-style.ts';
 import type { ChildProcessLedger } from '../lib/processes/piped-program.ts';
 import { readProcessGroupMemory } from '../lib/processes/process-info.ts';
 import type { ProgramCheck } from '../lib/processes/program-check.ts';
@@ -178,11 +179,12 @@ const CAPABILITIES = {
 
 /** Builds the parameters of the `initialize` request. */
 function buildInitializeParams(
-  { initializationOptions }: LanguageServerConfig,
+  { command, initializationOptions }: LanguageServerConfig,
   { folder, version }: { readonly folder: string; readonly version: string },
 ): JsonObject {
   return {
-    processId: process.pid,
+    // Servers end when this process is gone, and those of the project may run where it has no id.
+    processId: isPathBelow(folder, command) ? null : process.pid,
     clientInfo: { name: 'ouro', version },
     rootPath: folder,
     rootUri: describeFolderByUri(folder).uri,

@@ -1,6 +1,7 @@
 import { formatHomePath } from '../../lib/files/path-style.ts';
 import type { ProgramCheck, ProgramStart } from '../../lib/processes/program-check.ts';
 import { listProgramFiles, type ProgramFile } from '../../lib/programs/program-files.ts';
+import type { ReadOnlySandbox } from '../../sandbox/read-only/read-only-sandbox.ts';
 import { createChangeableTest } from '../../settings/program-approvals.ts';
 import type { Core } from '../core.ts';
 
@@ -15,27 +16,44 @@ type GuardDeps = Pick<Core, 'cwd' | 'trusted' | 'programs'> & {
   readonly environment: Pick<Core['environment'], 'home' | 'variables'>;
   /** Returns the folders that the session may write. */
   readonly getRoots: () => readonly string[];
+  /** The sandbox of programs of the project that only read; absent where the host of a command starts none. */
+  readonly readOnlySandbox?: Pick<ReadOnlySandbox, 'canEnforceReadOnly' | 'prepare'>;
 };
 
 /**
  * Creates the guard of a session. What lies where the session or others may write was perhaps written by a model, a
  * command or a repository: it starts only as the user approved it.
  */
-export function createProgramGuard({ cwd, trusted, programs, environment, getRoots }: GuardDeps): ProgramGuard {
+export function createProgramGuard(deps: GuardDeps): ProgramGuard {
+  const { cwd, trusted, programs, environment, getRoots } = deps;
   const listFiles = (start: ProgramStart) =>
     listProgramFiles(start, createChangeableTest(getRoots(), environment.home));
   return {
-    async check(start) {
+    async check(start, use) {
       const files = listFiles(start);
       const refused = trusted ? await programs.findUnapproved(files) : files;
       const [first] = refused;
-      if (first === undefined) return { ok: true, wrap: (argv) => argv };
+      if (first === undefined)
+        return { ok: true, wrap: files.length > 0 && use === 'reads' ? createWrap(start, deps) : (argv) => argv };
       return { ok: false, why: explainRefusal(first, { cwd, trusted, home: environment.home }) };
     },
     async approve(command) {
       if (trusted) await programs.approve(listFiles({ command, cwd, variables: environment.variables }));
     },
   };
+}
+
+/** Opens the file that the sandbox expects as descriptor 4. */
+const OPEN_FILTER = ['/bin/bash', '--noprofile', '--norc', '-c', 'exec 4<"$0"; exec "$@"'];
+
+/** Creates the wrapper that starts a program of the project where it can neither write nor connect. */
+function createWrap(
+  { cwd }: ProgramStart,
+  { readOnlySandbox }: GuardDeps,
+): (argv: readonly string[]) => readonly string[] {
+  if (readOnlySandbox?.canEnforceReadOnly() !== true) return (argv) => argv;
+  const { wrap, wrapperFile } = readOnlySandbox.prepare({ command: '', cwd, readable: [] });
+  return (argv) => [...(wrapperFile === undefined ? [] : [...OPEN_FILTER, wrapperFile]), ...wrap(argv)];
 }
 
 function explainRefusal(

@@ -59,15 +59,17 @@ function listArguments(argv: readonly string[], variables: ProgramStart['variabl
 
 /** Splits a line at blanks, operators and quotes, and expands its variables. */
 function splitLine(line: string, variables: ProgramStart['variables']): readonly string[] {
-  const expanded = dropData(line.replaceAll('\\\n', '')).replaceAll(
-    /\$\{?(\w+)\}?/g,
-    (whole, name: string) => variables[name] ?? whole,
-  );
-  const quoted = [...expanded.matchAll(/"([^"]*)"|'([^']*)'/g)].flatMap(([, double, single]) => double ?? single ?? []);
-  const joined = expanded.replaceAll(/["'\\]/g, '');
-  return [...new Set([...quoted, ...[joined, expanded].flatMap((text) => text.split(/[\s;&|<>()`"'{},]+/))])].filter(
-    (word) => word !== '',
-  );
+  const expand = (text: string) => text.replaceAll(/\$\{?(\w+)\}?/g, (whole, name: string) => variables[name] ?? whole);
+  const data = dropData(line.replaceAll('\\\n', ''));
+  // Expanded after the split, since values have blanks, and before it, since values may be words of their own.
+  return [...new Set([...splitWords(data).map(expand), ...splitWords(expand(data))])];
+}
+
+function splitWords(line: string): readonly string[] {
+  const quoted = [...line.matchAll(/"([^"]*)"|'([^']*)'/g)].flatMap(([, double, single]) => double ?? single ?? []);
+  const joined = line.replaceAll(/["'\\]/g, '');
+  const split = [joined, line].flatMap((text) => text.split(/[\s;&|<>()`"',]+/));
+  return [...quoted, ...split, ...split.map((word) => word.replaceAll(/[{}]/g, ''))].filter((word) => word !== '');
 }
 
 /** Words that run what they are given, in a line or after a pipe. */

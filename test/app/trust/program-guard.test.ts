@@ -94,7 +94,7 @@ const SWAPS: readonly Variant[] = [
   [
     'the interpreter of the first line changes',
     './shebang',
-    (project) => project.write('interpreter', '#!/bin/sh\necho evil\n'),
+    (project) => project.write('tools/interpreter', '#!/bin/sh\necho evil\n'),
   ],
   [
     'a program on a PATH inside the project changes',
@@ -157,9 +157,9 @@ async function createVariantProject(): Promise<TempProject> {
   });
   const good = '#!/bin/sh\necho good\n';
   await mkdir(join(project.dir, 'tools'));
-  for (const name of ['run', 'sub/run', 'interpreter', 'tools/tool', 'notes.txt'])
+  for (const name of ['run', 'sub/run', 'tools/interpreter', 'tools/tool', 'notes.txt'])
     await chmod(await project.write(name, good), 0o755);
-  await chmod(await project.write('shebang', `#!${project.dir}/interpreter\n`), 0o755);
+  await chmod(await project.write('shebang', '#!/usr/bin/env interpreter\n'), 0o755);
   await symlink('hook.sh', join(project.dir, 'link'));
   return project;
 }
