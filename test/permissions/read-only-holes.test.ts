@@ -1,3 +1,5 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { decideBash, makeFixture } from './fixture.ts';
 
@@ -388,4 +390,30 @@ test('a checker that could also write asks unless its options prevent it', () =>
     ],
   ];
   expect(findUnasked(lines)).toEqual([]);
+});
+
+test('a syntax check asks where a module that Python loads for it may come from the project', () => {
+  const inFolder = (files: readonly string[]) => {
+    const other = makeFixture();
+    for (const file of files) {
+      mkdirSync(dirname(join(other.ws, file)), { recursive: true });
+      writeFileSync(join(other.ws, file), 'print("PLANTED")\n');
+    }
+    return decideBash(other, 'python3 -m py_compile src/a.py').verdict;
+  };
+  expect([inFolder([]), inFolder(['a.py', 'io/x.txt', 'src/py_compile.py'])]).toEqual(['allow', 'allow']);
+  const modules = [
+    'py_compile',
+    'os',
+    'enum',
+    'traceback',
+    'types',
+    're',
+    'importlib',
+    'collections',
+    'tokenize',
+    'string',
+  ];
+  for (const name of modules)
+    expect([name, inFolder([`${name}.py`]), inFolder([`${name}/__init__.py`])]).toEqual([name, 'ask', 'ask']);
 });

@@ -24,6 +24,8 @@ const FIXED = {
   GOTOOLCHAIN: 'local',
   GOCACHE: '/tmp/go-build',
   PYTHONDONTWRITEBYTECODE: '1',
+  // Modules come from the installation, not from the working directory.
+  PYTHONSAFEPATH: '1',
   PYTHONPYCACHEPREFIX: '/tmp/pycache',
   NO_UPDATE_NOTIFIER: '1',
   npm_config_update_notifier: 'false',

@@ -1,6 +1,11 @@
 import { splitWords } from '../../../lib/text/lines.ts';
 import { defineProgramFacts, type ProgramFacts, type ProgramFactsByName } from './program-facts.ts';
-import { analyzeAwkCommand, analyzeNodeCommand, createSyntaxCheckAnalyzer } from './read-only-grammars.ts';
+import {
+  analyzeAwkCommand,
+  analyzeNodeCommand,
+  createSyntaxCheckAnalyzer,
+  SHADOWING_MODULES,
+} from './read-only-grammars.ts';
 
 const INTERPRETER: ProgramFacts = { interpreter: {}, inlineScripts: 'calls' };
 const NODE_INTERPRETER: ProgramFacts = {
@@ -32,7 +37,7 @@ export const INTERPRETERS: ProgramFactsByName = {
   ...defineProgramFacts('python python3', {
     ...INTERPRETER,
     versionArg: VERSION_ARG,
-    analyzeArgs: createSyntaxCheckAnalyzer(/^-m py_compile$/),
+    analyzeArgs: createSyntaxCheckAnalyzer(/^-m py_compile$/, SHADOWING_MODULES),
   }),
   ...defineProgramFacts(
     'python2 pypy ipython bpython jython micropython circuitpython graalpy cython hy xonsh sage',

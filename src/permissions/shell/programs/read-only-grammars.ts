@@ -1,6 +1,13 @@
 import { splitWords } from '../../../lib/text/lines.ts';
 import type { ShellArgument } from '../parse/shell-words.ts';
-import { CURRENT_FOLDER, READS_NOTHING, type ReadOnlyAnalysis, refuse, refuseUnlisted } from './program-facts.ts';
+import {
+  type AncestorFileCondition,
+  CURRENT_FOLDER,
+  READS_NOTHING,
+  type ReadOnlyAnalysis,
+  refuse,
+  refuseUnlisted,
+} from './program-facts.ts';
 import { isHarmlessSedScript, parseSedArgs } from './sed-script.ts';
 
 /** Refuses jq programs that read more than their input. */
@@ -49,6 +56,7 @@ export function analyzeNodeCommand(args: readonly ShellArgument[]): ReadOnlyAnal
 /** Creates the analysis of an interpreter that only checks the syntax of files: its option, then plain paths. */
 export function createSyntaxCheckAnalyzer(
   option: RegExp,
+  unlessFiles?: readonly AncestorFileCondition[],
 ): (args: readonly ShellArgument[]) => ReadOnlyAnalysis | undefined {
   return (args) => {
     const texts = args.map(({ text }) => text);
@@ -57,9 +65,25 @@ export function createSyntaxCheckAnalyzer(
     const isCheck = option.test(texts.slice(0, start).join(' ')) && files.length > 0;
     if (!isCheck || args.some(({ kind, text }, at) => kind !== 'literal' || (at >= start && text.startsWith('-'))))
       return undefined;
-    return { ok: true, reads: files, searches: [], follows: 'none' };
+    const reads = { ok: true, reads: files, searches: [], follows: 'none' } as const;
+    return unlessFiles === undefined ? reads : { ...reads, unlessFiles };
   };
 }
+
+/** Modules that `python -m py_compile` loads, from the working directory if they are there. */
+const COMPILER_MODULES = splitWords(`
+  py_compile __future__ _bootlocale _collections_abc _colorize _compat_pickle _py_warnings _weakrefset abc argparse ast
+  bisect bz2 codecs collections contextlib copy copyreg dataclasses dis encodings enum fnmatch functools genericpath
+  gettext glob heapq importlib inspect io ipaddress keyword linecache locale lzma math ntpath opcode operator os pathlib
+  pkgutil platform posixpath random re reprlib runpy shutil signal site sitecustomize sre_compile sre_constants sre_parse
+  stat string struct subprocess sys tempfile textwrap threading time token tokenize traceback types typing unicodedata
+  urllib usercustomize warnings weakref zipfile zipimport zlib
+`);
+
+/** Files of the project that Python would load as such a module. */
+export const SHADOWING_MODULES: readonly AncestorFileCondition[] = COMPILER_MODULES.flatMap((name) =>
+  ['.py', '.pyc', '.so', '/__init__.py', '/__init__.pyc'].map((end) => ({ name: `${name}${end}` })),
+);
 
 /** Analyzes `tsc --noEmit`, which checks types and writes nothing, with a project or files. */
 export function analyzeTscCommand(args: readonly ShellArgument[]): ReadOnlyAnalysis | undefined {
