@@ -180,7 +180,9 @@ function listIgnoreFiles(
 export type DeniedPaths = {
   readonly paths: readonly string[];
   readonly isDenied: (path: string) => boolean;
-  /** Changes whenever `isDenied` may give another answer. */
+  /** Folders outside which the patterns of the rules match nothing, except for patterns that match anywhere. */
+  readonly folders: readonly string[];
+  /** Changes whenever `isDenied` may give another answer. Empty if there is no rule. */
   readonly key: string;
 };
 
@@ -197,6 +199,7 @@ export function listDeniedPaths(policy: Policy, use: 'read' | 'write'): DeniedPa
     paths: [...globs.filter((glob) => glob.startsWith('/') && !WILDCARD.test(glob)).map(unescapeGlob), ...frozen],
     isDenied: (path) =>
       tests.some((matches) => matches({ original: path, lexical: path, real: path, kind: 'other', nlink: 1 })),
+    folders: globs.filter((glob) => WILDCARD.test(glob)).flatMap(listFixedFolder),
     key: [...globs, ...frozen].join('\0'),
   };
 }
@@ -205,13 +208,15 @@ export function listDeniedPaths(policy: Policy, use: 'read' | 'write'): DeniedPa
 export function listReadablePaths(policy: Policy): readonly string[] {
   return selectPathRules(policy, 'allow', 'read')
     .flatMap((rule) => listRuleGlobs(rule, policy))
-    .flatMap((glob) => {
-      const names = glob.split('/');
-      const wildcard = names.findIndex((name) => WILDCARD.test(name));
-      const path = unescapeGlob(names.slice(0, wildcard < 0 ? names.length : wildcard).join('/'));
-      // A rule without a fixed folder says nothing about where it reads.
-      return path.startsWith('/') && path.length > 1 ? [path] : [];
-    });
+    .flatMap(listFixedFolder);
+}
+
+/** Returns the part of a glob before its first wildcard; nothing for one that says nothing about where it matches. */
+function listFixedFolder(glob: string): readonly string[] {
+  const names = glob.split('/');
+  const wildcard = names.findIndex((name) => WILDCARD.test(name));
+  const path = unescapeGlob(names.slice(0, wildcard < 0 ? names.length : wildcard).join('/'));
+  return path.startsWith('/') && path.length > 1 ? [path] : [];
 }
 
 const WILDCARD = /(?<!\\)[*?[{!]/;

@@ -81,6 +81,28 @@ export function buildReadOnlySeatbeltProfile({ visible, hidden, readable }: Read
   ].join('\n');
 }
 
+/** Builds the sandbox-exec arguments before a command that may do everything but use denied paths. */
+export function buildDenySeatbeltArgs({
+  hidden,
+  frozen,
+}: {
+  readonly hidden: readonly string[];
+  readonly frozen: readonly string[];
+}): readonly string[] {
+  const deny = (what: string, paths: readonly string[]) =>
+    paths.length === 0 ? [] : [`(deny ${what} ${paths.flatMap((path) => [literal(path), subpath(path)]).join(' ')})`];
+  const profile = [
+    ...['(version 1)', '(allow default)'],
+    ...deny('file-read* file-write*', hidden),
+    ...deny('file-write*', frozen),
+    // The folders around a denied path cannot be moved away.
+    ...[...new Set([...hidden, ...frozen].flatMap(listParents))].map(
+      (folder) => `(deny file-write-unlink ${literal(folder)})`,
+    ),
+  ];
+  return ['/usr/bin/sandbox-exec', '-p', profile.join('\n')];
+}
+
 /**
  * Hides everything but what is shown. Programs look up the folders above it when they resolve a path, and dyld needs the
  * root folder.

@@ -62,8 +62,8 @@ export type Setup = {
   readonly deny?: readonly string[];
   readonly cwd?: string;
   readonly trusted?: 'no';
-  /** `none`: no read-only sandbox can be had. */
-  readonly readOnlySandbox?: 'none';
+  /** `none`: nothing is known of a read-only sandbox. `missing`: the machine has none. */
+  readonly readOnlySandbox?: 'none' | 'missing';
 };
 
 export function policyFor({ home, ws }: Fixture, setup: Setup = {}): Policy {
@@ -84,7 +84,7 @@ export function policyFor({ home, ws }: Fixture, setup: Setup = {}): Policy {
     sensitivePaths: [join(home, '.ouro/keys')],
     searchPath: ['/usr/bin', '/bin'],
     disk: 'case-sensitive',
-    ...(setup.readOnlySandbox === 'none' ? {} : { canEnforceReadOnly: () => true }),
+    ...(setup.readOnlySandbox === 'none' ? {} : { canEnforceReadOnly: () => setup.readOnlySandbox !== 'missing' }),
   };
 }
 

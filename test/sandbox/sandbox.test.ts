@@ -13,7 +13,7 @@ import { testCore } from '../support/core.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
 const NO_NETWORK = createLazyNetwork(() => Promise.reject(new Error('there is no network in this test')));
-const NOTHING: DeniedPaths = { paths: [], isDenied: () => false, key: '' };
+const NOTHING: DeniedPaths = { paths: [], folders: [], isDenied: () => false, key: '' };
 const COMMAND = { id: 'call', command: 'x', cwd: '/' };
 
 /** A sandbox of this project, in these surroundings. */

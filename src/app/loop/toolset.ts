@@ -128,7 +128,13 @@ type BuiltInToolDeps = {
   readonly session: Pick<Session, 'transcript' | 'ledger'>;
   readonly permissions: Pick<
     SessionPermissions,
-    'confirmTarget' | 'takeShellVariables' | 'sandbox' | 'readOnlySandbox' | 'listSearchExclusions' | 'getRoots'
+    | 'confirmTarget'
+    | 'takeShellVariables'
+    | 'sandbox'
+    | 'readOnlySandbox'
+    | 'denySandbox'
+    | 'listSearchExclusions'
+    | 'getRoots'
   >;
   readonly checkpoints: SessionCheckpoints | undefined;
   readonly shells: ShellRegistry;
@@ -232,6 +238,7 @@ function createBash(
     variables: () => ({ ...settings.variables(), ...hooks.getVariables() }),
     extraEnv: (callId) => permissions.takeShellVariables(callId, hooks.getVariables()),
     sandbox: permissions.sandbox.wrap,
+    enforceDenials: permissions.denySandbox.wrap,
     ...(onShown === undefined ? {} : { onShown }),
     isSandboxed: () => permissions.sandbox.getApproval() !== undefined,
     prepareReadOnly: permissions.readOnlySandbox.prepare,

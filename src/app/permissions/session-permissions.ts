@@ -17,6 +17,7 @@ import {
 } from '../../permissions/permission-policy-source.ts';
 import { createPermissionUpdater } from '../../permissions/permission-updater.ts';
 import { listDeniedPaths } from '../../sandbox/create-plan.ts';
+import { createDenySandbox, type DenySandbox } from '../../sandbox/deny-sandbox.ts';
 import { createLazyNetwork, openSandboxNetwork } from '../../sandbox/network/lazy-network.ts';
 import { createNetworkGate } from '../../sandbox/network/network-gate.ts';
 import { createReadOnlySandbox, type ReadOnlySandbox } from '../../sandbox/read-only/read-only-sandbox.ts';
@@ -69,6 +70,7 @@ export type SessionPermissions = PermissionPolicySource & {
   readonly fs: PermissionFs;
   readonly sandbox: Sandbox;
   readonly readOnlySandbox: ReadOnlySandbox;
+  readonly denySandbox: DenySandbox;
   /** Returns the files that calls of this session were allowed to write, as far as known. */
   listWrittenFiles(): readonly string[];
   applyUpdates(updates: readonly PermissionUpdate[]): Promise<void>;
@@ -163,6 +165,10 @@ export function createSessionPermissions(
     listWrittenFiles: guards.listWrittenFiles,
     sandbox,
     readOnlySandbox,
+    denySandbox: createDenySandbox({
+      ...{ environment, getPolicy, mounts, now: core.now },
+      canEnforce: readOnlySandbox.canEnforceReadOnly,
+    }),
     applyUpdates: changes.applyUpdates,
     listRuleWarnings: () => listWarnings(source.getRules()),
   };

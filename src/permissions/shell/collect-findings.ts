@@ -15,6 +15,7 @@ import { getShellAnalysis } from './analyze.ts';
 import { listShellBlockers } from './blockers.ts';
 import { type CommandRequirements, collectRequirements, listRedirectRequirements } from './command-requirements.ts';
 import { parseCommandPattern } from './command-rules.ts';
+import { addDenyEnforcementFindings } from './deny-enforcement.ts';
 import { collectCommandLineEffects, type ShellEffects } from './effects/collect-shell-effects.ts';
 import { collectShellPaths, type ShellPaths } from './effects/collect-shell-paths.ts';
 import {
@@ -27,7 +28,6 @@ import { skipSafeWrappers } from './effects/nested-commands.ts';
 import { listUnanalyzableParts } from './effects/unanalyzable-parts.ts';
 import { analyzeScriptExactly } from './exact/analyze-script-exactly.ts';
 import { createDiskLookup, type ExactAnalysis, type ResolvedCommand } from './exact/shell-state.ts';
-
 import { findSizeProblem, isFullyParsed, isOverlong, listCharacterProblems } from './parse/check-source.ts';
 import { listPathsUnderEditRules } from './paths-under-edit-rules.ts';
 import { getExactProgramFacts } from './programs/find-program-facts.ts';
@@ -41,7 +41,11 @@ const MAX_EXPLAINED = 2_000;
 export function collectShellFindings(context: DecisionContext, command: string): AnalysisFindings {
   const tooMuch = findSizeProblem(command);
   if (tooMuch !== undefined) return createUnanalyzedFindings(command, tooMuch);
-  return collectLineFindings(changesGlobbing(command) ? { ...context, globMatching: 'wide' } : context, command);
+  const findings = collectLineFindings(
+    changesGlobbing(command) ? { ...context, globMatching: 'wide' } : context,
+    command,
+  );
+  return addDenyEnforcementFindings(context, command, findings);
 }
 
 function collectLineFindings(context: DecisionContext, command: string): AnalysisFindings {

@@ -5,11 +5,15 @@ import { ToolFailure } from '../../contracts/tool.ts';
 import { getSecretPathReason } from '../../permissions/paths/secret-paths.ts';
 import { diskFs } from '../../permissions/permission-fs.ts';
 import { isPathInside } from '../../permissions/resolve-path.ts';
+import { analyzeShell } from '../../permissions/shell/analyze.ts';
+import { collectShellEffects } from '../../permissions/shell/effects/collect-shell-effects.ts';
+import { getProgramBaseName } from '../../permissions/shell/parse/shell-words.ts';
 import { findRepositoryTop, listTrackedFiles } from '../../permissions/shell/programs/git-repository.ts';
 import { listDeniedPaths, listReadablePaths } from '../create-plan.ts';
 import { listCredentialPaths } from '../credentials.ts';
 import { findLinkedWorktree, findSubmoduleGitDir, listForeignGitPaths } from '../git-paths.ts';
 import { getPathKind, resolveAllLinks } from '../host-paths.ts';
+import { MAX_MOUNTED_PATHS, mergePaths, SYSTEM_FOLDERS } from '../merge-paths.ts';
 import type { ReadOnlySandboxPlan } from '../plan.ts';
 import { isShown, listVisiblePaths, type VisiblePathsDeps } from '../visible-paths.ts';
 
@@ -78,40 +82,16 @@ export function createReadOnlySandboxPlan(
   return {
     home,
     visible,
-    hidden: mergeHidden(all.filter(isHideable), [...open, ...readable, home, cwd]),
+    hidden: mergePaths(all.filter(isHideable), [...open, ...readable, home, cwd], explainTooMany),
     readable: [...readable, sessionFolder].map(resolveAllLinks).filter(isPresent),
   };
 }
 
 const isPresent = (path: string) => ['directory', 'file'].includes(getPathKind(path));
 
-/** Limit of paths that are hidden one by one: each costs a mount, and the time for them grows with its square. */
-const MAX_HIDDEN = 400;
-
-/**
- * Hides whole folders instead of more single paths than can be hidden: first those with most of them. A folder that
- * contains a visible one stays open. Throws if too many paths remain, so that the command does not see any of them.
- */
-function mergeHidden(paths: readonly string[], open: readonly string[]): readonly string[] {
-  let merged = paths;
-  while (merged.length > MAX_HIDDEN) {
-    const counts = new Map<string, number>();
-    for (const folder of merged.map((path) => dirname(path))) counts.set(folder, (counts.get(folder) ?? 0) + 1);
-    const [fullest] = [...counts]
-      .filter(([folder]) => ![...open, ...SYSTEM_FOLDERS].some((inner) => isPathInside(inner, folder)))
-      .toSorted(([, a], [, b]) => b - a);
-    if (fullest === undefined)
-      throw new ToolFailure(
-        `Nothing was run: ${merged.length} secret files in the workspace would have to be hidden from the command, and only ${MAX_HIDDEN} can be. Read single files instead, or ask the user to allow the command by a rule.`,
-      );
-    const [folder] = fullest;
-    merged = [...merged.filter((path) => !isPathInside(path, folder)), folder];
-  }
-  return merged;
+function explainTooMany(count: number): string {
+  return `Nothing was run: ${count} secret files in the workspace would have to be hidden from the command, and only ${MAX_MOUNTED_PATHS} can be. Read single files instead, or ask the user to allow the command by a rule.`;
 }
-
-/** Folders without which no program starts. */
-const SYSTEM_FOLDERS = ['/usr/bin', '/bin', '/lib', '/etc', '/tmp'];
 
 function createFoundPath(path: string) {
   return { original: path, lexical: path, real: path, kind: 'other', nlink: 1 } as const;
@@ -125,16 +105,40 @@ function listGitDirs(root: string): readonly string[] {
 }
 
 /**
- * Leaves tracked files visible to git: it would report hidden ones as changed, and could show their content from the
- * repository anyway. The permission analysis decides about what git shows.
+ * Leaves tracked files visible to git where it is the only program: it would report hidden ones as changed, and print
+ * their content from the repository. The permission analysis decides about what git shows. Throws if other programs, for
+ * which they are hidden, run beside git.
  */
 function hideTrackedFiles(paths: readonly string[], command: string, cwd: string): readonly string[] {
-  if (paths.length === 0 || !/\bgit\b/.test(command)) return paths;
+  const programs = listPrograms(command);
+  if (paths.length === 0 || (programs !== undefined && !programs.includes('git'))) return paths;
   const top = findRepositoryTop(diskFs, cwd);
   const tracked = top === undefined ? undefined : listTrackedFiles(diskFs, top);
   if (top === undefined || tracked === undefined) return paths;
   const trackedPaths = new Set<string>();
   for (const name of tracked)
     for (let path = join(top, name); path !== top && path !== '/'; path = dirname(path)) trackedPaths.add(path);
+  const visible = paths.filter((path) => trackedPaths.has(path));
+  const [first] = visible;
+  if (first === undefined) return paths;
+  if (programs === undefined || programs.some((name) => name !== 'git'))
+    throw new ToolFailure(
+      `Nothing was run: git tracks ${first}, which is hidden from other programs. Run git in a command of its own, without pipes (git log -5, git diff --stat).`,
+    );
   return paths.filter((path) => !trackedPaths.has(path));
+}
+
+/** Builtins of the shell that open no file. */
+const HARMLESS_BUILTINS = ['cd', 'true', 'false', ':', 'pwd', 'echo', 'printf'];
+
+/** Lists the programs of a command line, besides builtins that open no file; `undefined` if some may be unknown. */
+function listPrograms(command: string): readonly string[] | undefined {
+  const { parse } = analyzeShell(command);
+  const { commands, isTruncated } = collectShellEffects(parse(command), parse);
+  if (isTruncated || /[<`]|\$\(/.test(command)) return /\bgit\b/.test(command) ? undefined : [];
+  // What git itself could start is the subject of the permission analysis.
+  const started = commands.filter(({ via }) => via !== 'git');
+  return [...new Set(started.map(({ argv }) => getProgramBaseName(argv[0] ?? '')))].filter(
+    (name) => !HARMLESS_BUILTINS.includes(name),
+  );
 }

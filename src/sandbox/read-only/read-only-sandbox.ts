@@ -136,7 +136,8 @@ function buildArgs(plan: ReadOnlySandboxPlan, tools: ReadOnlyTools): readonly st
   return isMac ? buildReadOnlySeatbeltArgs(plan) : buildReadOnlyBwrapArgs(plan, tools);
 }
 
-function writeEmptyFile(folder: string): string {
+/** Writes the file that covers hidden files, unless it is there already. */
+export function writeEmptyFile(folder: string): string {
   const path = join(folder, 'empty');
   if (getPathKind(path) === 'file') return path;
   mkdirSync(folder, { recursive: true, mode: 0o700 });

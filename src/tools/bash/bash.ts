@@ -33,6 +33,8 @@ export type BashDeps = ForegroundCommandDeps & {
   ) => Promise<((argv: readonly string[]) => readonly string[]) | undefined>;
   /** Prepares the run of a command that may only read; throws a `ToolFailure` if it cannot be limited to that. */
   readonly prepareReadOnly?: (command: ReadOnlySandboxCommand) => ReadOnlySandboxRun;
+  /** Returns a wrapper that enforces deny rules on paths for a command outside any other sandbox. */
+  readonly enforceDenials?: (cwd: string) => ((argv: readonly string[]) => readonly string[]) | undefined;
   /** Called with the real paths of files whose lines were shown to the model. */
   readonly onShown?: (files: readonly string[], callId: string) => Promise<void>;
   /** Tells whether commands run in a sandbox now; without it, the arguments about one are described. */
@@ -159,13 +161,15 @@ export async function startCommand(
   command: string,
   context: Pick<CallContext, 'callId' | 'cwd'>,
   sandbox: BashDeps['sandbox'],
-  deps: Pick<BashDeps, 'ledger' | 'outputFolder' | 'variables' | 'extraEnv' | 'onSandboxExit'>,
+  deps: Pick<BashDeps, 'ledger' | 'outputFolder' | 'variables' | 'extraEnv' | 'onSandboxExit' | 'enforceDenials'>,
 ): Promise<RunningShell> {
   const { callId, cwd } = context;
   const wrap = await sandbox?.({ id: callId, command, cwd });
+  const denials = wrap === undefined ? deps.enforceDenials?.(cwd) : undefined;
   const marker = createMarker(callId);
   const shell = startShell({
     ...getShellOptions(command, context, deps),
+    ...(denials === undefined ? {} : { wrap: denials }),
     env: buildShellEnvironment(deps.variables(), deps.extraEnv?.(callId) ?? {}, marker),
     marker,
     ...(wrap === undefined ? {} : { wrap }),

@@ -137,15 +137,42 @@ describe.skipIf(NO_SANDBOX !== undefined)(`the read-only sandbox (${NO_SANDBOX ?
     await project.write('a', '2');
     const { run } = createTestReadOnlySandbox(project);
     const { printed } = await run(
-      'git status --short; git diff --stat | tail -1; git log --format=%s; git config user.email',
+      'git status --short; git diff --shortstat; git log --format=%s; git config user.email',
     );
     expect(printed).toBe(
       ' M a\n?? .env.local\n 1 file changed, 1 insertion(+), 1 deletion(-)\nStart\nme@work.example\n',
     );
     expect((await run('cat .env .env.local')).printed).toBe('');
-    expect((await run('git grep --untracked -h SECRET; git --version; cat .env.local')).printed).toMatch(
-      /^git version/,
-    );
+    expect((await run('cd . && git grep --untracked -h SECRET; echo over')).printed).toBe('over\n');
+  });
+
+  test.each([
+    ...[
+      'git status; cat .env',
+      'cat .env; git status',
+      'git log | xargs -I{} cat .env',
+      'git --version && grep -rh TRACKED .',
+    ],
+    // Later variants.
+    ...['cat .env # git', 'echo git; cat .env', 'cat .env git', 'git status | cat - .env', 'cat $(git ls-files)'],
+    ...[
+      'cat < .env; git status',
+      'sort .env; git -C . status',
+      'find . -name .env -exec cat {} +; git show',
+      'for f in .env; do cat $f; git status; done',
+    ],
+    ...[
+      'timeout 5 cat .env; git diff',
+      'git grep -h x || head .env',
+      'env cat .env; git status',
+      '/usr/bin/git status; /bin/cat .env',
+    ],
+  ])('a tracked secret is visible only where git is the only program: %s', async (attack) => {
+    await using project = await createTempProject({ a: '1', '.env': 'TRACKED' }, PARENT);
+    await project.initGit();
+    const run = async () => (await createTestReadOnlySandbox(project).run(attack)).printed;
+    const printed = await run().catch(String);
+    expect(printed).not.toContain('TRACKED');
   });
 
   longTest('worktrees and submodules find their repository, and a forged .git file opens nothing', async () => {
