@@ -8,7 +8,10 @@ import { REMOTE_METHODS, type RemoteCallResult, type RemoteStreamLine, remoteCal
 
 /** The options of a server. */
 export type ServeOptions = {
-  /** Token that clients must send. Without it, everybody who reaches the address controls the agent. */
+  /**
+   * Token that clients must send. Without it, every program of this machine that reaches the address controls the agent;
+   * requests for another host than this machine, and those of foreign web pages, are refused.
+   */
   readonly token?: string;
   /** Number of lines that a client which reconnects can catch up on; by default 10,000. */
   readonly keepLines?: number;
@@ -85,7 +88,7 @@ export function serveAgent(agent: SdkAgent, options: ServeOptions = {}): AgentSe
 
   async function call(request: Request): Promise<Response> {
     // A page of another origin cannot send this type without being asked first, which nothing here answers.
-    if (!(request.headers.get('content-type') ?? '').startsWith('application/json')) return reply(415, 'Send JSON.');
+    if (!JSON_TYPE.test(request.headers.get('content-type') ?? '')) return reply(415, 'Send JSON.');
     const parsed = remoteCallSchema.safeParse(await request.json().catch(() => undefined));
     if (!parsed.success) return reply(400, 'Send { id, method, args }.');
     const { id, method, args } = parsed.data;
@@ -137,8 +140,8 @@ export function serveAgent(agent: SdkAgent, options: ServeOptions = {}): AgentSe
 
   async function fetch(request: Request): Promise<Response> {
     const url = new URL(request.url);
-    if (token !== undefined && request.headers.get('authorization') !== `Bearer ${token}`)
-      return reply(401, 'Send the token.');
+    const refusal = await refuseRequest(request.headers, url, token);
+    if (refusal !== undefined) return refusal;
     const path = url.pathname.replace(/^.*\//, '');
     if (request.method === 'GET' && path === 'events') return stream(url, request.signal);
     if (request.method === 'POST' && path === 'call') return call(request);
@@ -154,6 +157,34 @@ export function serveAgent(agent: SdkAgent, options: ServeOptions = {}): AgentSe
       closing.abort();
     },
   };
+}
+
+/** Other types that begin like it can be sent by pages of other origins. */
+const JSON_TYPE = /^application\/json(?:\s*;\s*charset=utf-8)?$/i;
+const LOCAL_HOST = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/i;
+
+async function refuseRequest(headers: Headers, url: URL, token: string | undefined): Promise<Response | undefined> {
+  if (token === undefined)
+    return isLocalRequest(headers, url)
+      ? undefined
+      : reply(403, 'Without a token, only requests to this machine are served, and none of foreign pages.');
+  const isAllowed = await isSameText(headers.get('authorization') ?? '', `Bearer ${token}`);
+  return isAllowed ? undefined : reply(401, 'Send the token.');
+}
+
+/** Tells whether a request names this machine as its host: a foreign name may lead here, and a page of it comes along. */
+function isLocalRequest(headers: Headers, url: URL): boolean {
+  const host = headers.get('host') ?? url.host;
+  const origin = headers.get('origin');
+  return LOCAL_HOST.test(host) && (origin === null || origin.toLowerCase() === `http://${host}`.toLowerCase());
+}
+
+/** Compares texts in a time that does not depend on where they differ. */
+async function isSameText(a: string, b: string): Promise<boolean> {
+  const digest = async (text: string) =>
+    new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)));
+  const [left, right] = await Promise.all([digest(a), digest(b)]);
+  return left.reduce((difference, byte, index) => difference | (byte ^ (right[index] ?? 0)), 0) === 0;
 }
 
 /** Returns the lines after a cursor; `undefined` if some of them are no longer kept. */

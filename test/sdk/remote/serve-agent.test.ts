@@ -1,4 +1,4 @@
-import { createServer } from 'node:http';
+import { createServer, request } from 'node:http';
 import { expect, test } from 'vitest';
 import { fetch } from '../../../src/lib/network/fetch.ts';
 import { createAgent } from '../../../src/sdk/agent/create-agent.ts';
@@ -206,4 +206,57 @@ test('a call that is not accepted in time is told like an outage', async () => {
   const client = await server.connect({ timeoutMs: 50, fetch: silent });
   await expect(client.prompt('hi')).rejects.toThrow(/^http:\/\/127\.0\.0\.1:\d+ could not be reached for 0\.05 s\.$/);
   client.close();
+});
+
+/** Sends raw headers, as `fetch` sets no foreign Host. */
+function post(url: string, headers: Readonly<Record<string, string>>): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const sent = request(`${url}/call`, { method: 'POST', headers }, (response) => {
+      response.resume();
+      resolve(response.statusCode ?? 0);
+    });
+    sent.on('error', reject);
+    sent.end(JSON.stringify({ id: '1', method: 'abort', args: [] }));
+  });
+}
+
+const JSON_BODY = { 'content-type': 'application/json' };
+
+test.each([
+  [{ host: 'evil.example' }, 403],
+  [{ host: 'evil.example:80' }, 403],
+  [{ host: 'localhost.evil.example' }, 403],
+  [{ host: '127.0.0.1.evil.example' }, 403],
+  [{ host: '0.0.0.0' }, 403],
+  [{ origin: 'http://evil.example' }, 403],
+  [{ origin: 'null' }, 403],
+  [{ origin: 'http://127.0.0.1:1' }, 403],
+  [{ host: 'localhost:9', origin: 'http://localhost:8' }, 403],
+  [{ host: 'localhost:9', origin: 'https://localhost:9' }, 403],
+  [{ host: 'localhost:9', origin: 'http://localhost:9' }, 202],
+  [{ host: '[::1]:9' }, 202],
+  [{}, 202],
+])('without a token, a request with %j gets %d', async (headers, status) => {
+  await using server = await startServer([]);
+  expect(await post(server.url, { ...JSON_BODY, ...headers })).toBe(status);
+});
+
+test.each([
+  ['application/json', 202],
+  ['application/json; charset=utf-8', 202],
+  ['application/jsonp', 415],
+  ['application/json-patch+json', 415],
+  ['application/json, text/plain', 415],
+  ['text/plain; application/json', 415],
+])('a call of type %s gets %d', async (type, status) => {
+  await using server = await startServer([]);
+  expect(await post(server.url, { 'content-type': type })).toBe(status);
+});
+
+test('with a token, any host is served, and no other token is accepted', async () => {
+  await using server = await startServer([], {}, { token: 'abc' });
+  const send = (authorization: string) =>
+    post(server.url, { ...JSON_BODY, host: 'agents.example', origin: 'https://a.example', authorization });
+  const tokens = ['Bearer abc', 'Bearer ab', 'Bearer abcd', 'bearer abc', 'abc', ''];
+  expect(await Promise.all(tokens.map(send))).toEqual([202, 401, 401, 401, 401, 401]);
 });

@@ -60,7 +60,7 @@ export const SERVER_ADMIN_PROGRAMS: ProgramFactsByName = {
     exactSubcommands: splitWords('alias extension auth secret config api codespace variable gist release repo'),
     globalOptions: ['-R', '--repo'],
     namesHost:
-      /^(?!(?:https:\/\/|git@)github\.com[/:])(?:[\w+]+:\/\/\S+|\S+@[\w.-]+:\S+|[^\s/]+\/[^\s/]+\/[^\s/]+|[\w-]+(?:\.[\w-]+)+\/\S+)$/,
+      /^(?!(?:https:\/\/|git@)github\.com[/:])(?:[\w+]+:\/\/\S+|[^\s@]+@[^\s:@]+:\S+|[^\s/]+\/[^\s/]+\/[^\s/]+|[^\s/.]+\.[^\s/]+\/\S+)$/,
     riskyOptions: splitWords('-- -D --dir -O --output --recover --hostname'),
     textArgs: { options: ['--body', '--title', '-b', '-t'] },
   },
