@@ -30,10 +30,10 @@ for await (const line of createInterface({ input: process.stdin })) {
 
 beforeEach(async () => {
   project = await createTempProject({ 'a.txt': 'alpha\n' });
-  await project.write('guard.mjs', GUARD);
+  await project.write('../guard.mjs', GUARD);
   await project.write(
     'mcp.json',
-    JSON.stringify({ mcpServers: { guard: { command: process.execPath, args: ['guard.mjs'] } } }),
+    JSON.stringify({ mcpServers: { guard: { command: process.execPath, args: ['../guard.mjs'] } } }),
   );
 });
 
@@ -79,9 +79,9 @@ longTest('a missing permission prompt tool denies and is reported', async () => 
 longTest('servers of the command line are available, exclusively on request', async () => {
   await project.write(
     '../home/.ouro/settings.json',
-    JSON.stringify({ mcpServers: { other: { command: process.execPath, args: ['guard.mjs'] } } }),
+    JSON.stringify({ mcpServers: { other: { command: process.execPath, args: ['../guard.mjs'] } } }),
   );
-  const inline = JSON.stringify({ mcpServers: { inline: { command: process.execPath, args: ['guard.mjs'] } } });
+  const inline = JSON.stringify({ mcpServers: { inline: { command: process.execPath, args: ['../guard.mjs'] } } });
   server = await startApiServer({ turns: [], after: says('fine') });
   const init = async (...flags: readonly string[]) => {
     const { stdout } = await runHere(project, ['-p', 'go', '--output-format=json', '--verbose', ...flags], server.url);

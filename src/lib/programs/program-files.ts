@@ -80,9 +80,12 @@ const RUNNER =
 const DATA_PROGRAM =
   /^\s*(?:cat|echo|printf|test|\[|jq|grep|head|tail|wc|tee|touch|mkdir|ls|stat|cut|tr|sort|true|date)(?![\w./-])/;
 
+/** The target of a redirection, quoted or not, in which nothing runs. */
+const TARGET = /(?<![<&>\d])\d?>{1,2}\|?\s*(?:"[^"'`;&|<>()\n]*"|'[^"'`;&|<>()\n]*'|[^\s;&|<>()"']+)/g;
+
 /** Drops the files that a line writes and, if nothing in it runs what it is given, those it reads as data. */
 function dropData(line: string): string {
-  const withoutTargets = line.replaceAll(/(?<![<&>\d])\d?>{1,2}\|?\s*[^\s;&|<>()"']+/g, ' ');
+  const withoutTargets = line.replaceAll(TARGET, ' ');
   if (RUNNER.test(withoutTargets)) return withoutTargets;
   return withoutTargets
     .split(/[;&|\n]+/)

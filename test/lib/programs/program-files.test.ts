@@ -60,7 +60,13 @@ test('a start names its script, wherever the line has it', async () => {
 test('what a line writes, and what programs only read, is data', async () => {
   await using project = await createProject();
   const lines = ['cat >> a.sh', 'jq .x data.json', 'cat notes.md', 'grep -q x data.json && echo found > data.json'];
-  for (const line of [...lines, 'sort log.txt >log.txt', 'node -e 1 log.txt', 'sh -c "echo x" >a.sh'])
+  for (const line of [
+    ...lines,
+    'sort log.txt >log.txt',
+    'node -e 1 log.txt',
+    'sh -c "echo x" >a.sh',
+    'sh -c "echo x" >> "./a.sh"',
+  ])
     expect([line, list(project, line)]).toEqual([line, []]);
 });
 
