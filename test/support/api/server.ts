@@ -60,6 +60,9 @@ export async function startServer(script: Script, dialect: Dialect): Promise<Api
   function answerTo(request: SeenRequest): ApiTurn {
     const aside = script.side === undefined ? quietly(request) : script.side(request);
     remember(aside === undefined ? main : side, request);
+    // Refused requests count: the index is that of `requests()`.
+    if (aside === undefined) counts.main += 1;
+    const index = counts.main - 1;
     for (const wake of waiting) wake();
     waiting = [];
     const refusal = dialect.refusedCredentials(request.headers, script.apiKey, request);
@@ -69,8 +72,6 @@ export async function startServer(script: Script, dialect: Dialect): Promise<Api
     const limit = script.contextWindowTokens;
     if (limit !== undefined && tokens > limit) return promptTooLong(tokens, limit);
     if (aside !== undefined) return aside;
-    counts.main += 1;
-    const index = counts.main - 1;
     const turn = typeof script.turns === 'function' ? script.turns(request, index) : script.turns[index];
     return turn ?? script.after ?? says('done');
   }
