@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline';
 import type { Writable } from 'node:stream';
 import { bareEnvironment, withSettings } from './environment.ts';
 import { startHere } from './run-here.ts';
-import { type Running, type RunSettings, startOuro } from './run-ouro.ts';
+import { LAUNCHER, type Running, type RunSettings, startProgram } from './run-ouro.ts';
 import type { TempProject } from './temp-project.ts';
 
 /** One line of stream-json. */
@@ -36,14 +36,15 @@ export function startJsonHost(
   return hostOf({ ...program, lines: () => createInterface(program.stdout) });
 }
 
-/** A host of a process. */
+/** A host of a process, which a `wrapper` may start. */
 export function startHostProcess(
   project: TempProject,
   flags: readonly string[],
   apiUrl: string,
-  settings: Omit<RunSettings, 'stdin'> = {},
+  { wrapper = [], ...settings }: Omit<RunSettings, 'stdin'> & { readonly wrapper?: readonly string[] } = {},
 ): JsonHost & { readonly running: Running } {
-  const running = startOuro(project, [...HOST_FLAGS, ...flags], apiUrl, { ...settings, stdin: 'open' });
+  const command = [...wrapper, LAUNCHER, ...HOST_FLAGS, ...flags];
+  const running = startProgram(project, command, apiUrl, { ...settings, stdin: 'open' });
   return { ...hostOf({ ...running, stdin: running.child.stdin }), running };
 }
 

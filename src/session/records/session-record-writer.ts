@@ -44,7 +44,7 @@ export function createSessionRecordWriter(options: SessionRecordWriterOptions, p
     if (status.type === 'works') return onNotice('info', 'The session is being saved again.');
     if (status.type === 'restored')
       return onNotice('info', `The session file was deleted and has been written again: ${path}`);
-    const advice = `ouro keeps trying; free some space or check the permissions of ${path}.`;
+    const advice = `ouro keeps trying; free some space, or check the disk and the permissions of ${path}.`;
     const meanwhile =
       status.fallbackPath === undefined ? '' : ` Meanwhile the session is kept in ${status.fallbackPath}.`;
     onNotice('error', `The session could not be saved (${status.why}). ${advice}${meanwhile}`);

@@ -136,6 +136,7 @@ export async function writeAndRecordFile(
 const REASON_BY_ERRNO: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full; free some space',
   EDQUOT: 'the disk quota is used up; free some space',
+  EIO: 'the disk reports an input/output error; check the disk',
   EROFS: 'the file system is read-only',
   EACCES: 'no permission to write in that directory',
   EPERM: 'writing there is not permitted',
