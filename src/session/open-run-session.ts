@@ -11,6 +11,7 @@ import { formatBytes } from '../lib/text/format.ts';
 import { getProjectDir, getTranscriptPath, getWorktreesFolder } from './paths.ts';
 import { decodeSessionState, NEW_SESSION_STATE, type ResumedSessionState } from './persisted-state.ts';
 import { findSessionLockHolder, lockSession, type SessionLock } from './process-locks.ts';
+import { dropUnsealedPermissions } from './records/permission-seal.ts';
 import { completeDanglingCalls, type RebuiltSession, rebuildSession } from './records/rebuild-session.ts';
 import { readUnfinishedReplyText, restoreInterruptedReply } from './reply-journal.ts';
 import { listRecordedDenials, listTasksEndedWithRun, type RecordedDenial } from './resume/earlier-run.ts';
@@ -83,6 +84,9 @@ async function createNew(id: string, dir: string): Promise<OpenSessionResult> {
   return { ok: true, id, dir, isResumed: false, lock: undefined, stored: NEW_SESSION_STATE, ...empty };
 }
 
+const NOT_SEALED =
+  'The session file has permissions or folders that this ouro did not write there. They are not restored: answer again when you are asked.';
+
 /** Returns whether a file with this session id exists, even an empty one. */
 const hasSessionFile = (id: string, dir: string) => isSessionStored(getTranscriptPath(dir, id));
 const describeTakenId = (id: string) => `Session ${id} already exists. Resume it with: ouro --resume ${id}`;
@@ -111,7 +115,12 @@ async function resume(
       ? { ok: true as const, id: wanted.id ?? (wanted.fork === 'fork' ? randomUUID() : summary.id), path: summary.path }
       : await lockOrFork(summary, wanted);
   if (!location.ok) return location;
-  const read = await readSessionForResume(location.path);
+  const stored = await readSessionForResume(location.path);
+  const permitted = dropUnsealedPermissions(stored.records, {
+    ouroHome: environment.ouroHome,
+    isHomeOfSession: (cwd) => getProjectDir(environment.ouroHome, cwd) === dirname(summary.path),
+  });
+  const read = { ...stored, records: permitted.records };
   if (read.damaged > 0 && !read.records.some(isConversationRecord)) {
     await location.claim?.release();
     return { ok: false, problem: describeDamagedSession({ id: summary.id, problem: NO_MESSAGES }) };
@@ -155,6 +164,7 @@ async function resume(
       ...news,
       ...describeWorktree(summary, realCwd),
       ...(location.notice === undefined ? [] : [location.notice]),
+      ...(permitted.isChanged ? [NOT_SEALED] : []),
       ...describeOmittedPart(read),
       ...describeDamage(read),
       ...describeNewerVersion(read),

@@ -16,6 +16,7 @@ import {
   createClaudeTranscriptMirror,
 } from '../../session/mirror/claude-transcript-mirror.ts';
 import type { OpenedSession } from '../../session/open-run-session.ts';
+import { getProjectDir } from '../../session/paths.ts';
 import {
   encodePromptFlags,
   encodeSessionSettings,
@@ -23,6 +24,7 @@ import {
   NO_WORK_DONE,
   type PreviousRequestHead,
 } from '../../session/persisted-state.ts';
+import { sealRecordedPermissions } from '../../session/records/permission-seal.ts';
 import type { SessionSettings } from '../../session/records/session-settings.ts';
 import { openTranscript, type SessionTranscript } from '../../session/records/session-transcript.ts';
 import { createReplyJournal } from '../../session/reply-journal.ts';
@@ -59,7 +61,7 @@ type SessionDeps = { readonly opened: OpenedSession; readonly started: Registere
 export function createSession(core: Core, { opened, started }: SessionDeps): Session {
   const { options, live } = core;
   const mirror = createTranscriptMirror(core, opened);
-  const transcript = openSessionTranscript(core, opened, mirror);
+  const transcript = sealPermissions(core, opened, openSessionTranscript(core, opened, mirror));
   // Not awaited: lines keep their order, so these are on disk before the next prompt.
   for (const record of opened.repairs) void transcript.append(record);
   live.onChange((part) => {
@@ -97,6 +99,20 @@ export function createSession(core: Core, { opened, started }: SessionDeps): Ses
     },
     addSavedState: savedState.add,
     ...(options.persistence === 'memory' ? IN_MEMORY_INPUT : openInputStores(core, opened)),
+  };
+}
+
+/** Seals what records of the session permit, so that a resume restores only what this installation has written. */
+function sealPermissions(
+  { environment: { ouroHome } }: Core,
+  { dir, id }: OpenedSession,
+  transcript: SessionTranscript,
+): SessionTranscript {
+  if (transcript.path === undefined) return transcript;
+  const isHomeOfSession = (cwd: string) => getProjectDir(ouroHome, cwd) === dir;
+  return {
+    ...transcript,
+    append: (body) => transcript.append(sealRecordedPermissions(body, id, { ouroHome, isHomeOfSession })),
   };
 }
 

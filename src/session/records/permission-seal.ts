@@ -1,0 +1,98 @@
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { JsonObject, JsonValue } from '../../contracts/json.ts';
+import type { SessionRecord, SessionRecordBody } from '../../contracts/session.ts';
+import { getErrnoCode } from '../../lib/errors.ts';
+import { readRegularFileSync } from '../../lib/files/read-regular-file.ts';
+
+/** Where the key of this installation is, and which folder a session may work in without being sealed. */
+type SealContext = { readonly ouroHome: string; readonly isHomeOfSession: (cwd: string) => boolean };
+
+/**
+ * Seals what a record of settings permits with the key of this installation: allow rules, folders, and another working
+ * directory. Records that permit nothing stay as they are.
+ */
+export function sealRecordedPermissions(
+  body: SessionRecordBody,
+  sessionId: string,
+  context: SealContext,
+): SessionRecordBody {
+  if (body.type !== 'system' || body.subtype !== 'live' || !grantsSomething(body.data, context)) return body;
+  const key = readKey(context.ouroHome) ?? createKey(context.ouroHome);
+  return { ...body, data: { ...body.data, seal: computeSeal(key, sessionId, body.data) } };
+}
+
+/** Removes what records permit that this installation has not sealed, and tells whether there was anything. */
+export function dropUnsealedPermissions(
+  records: readonly SessionRecord[],
+  context: SealContext,
+): { readonly records: readonly SessionRecord[]; readonly isChanged: boolean } {
+  const key = readKey(context.ouroHome);
+  let isChanged = false;
+  const checked = records.map((record) => {
+    if (record.type !== 'system' || record.subtype !== 'live' || !grantsSomething(record.data, context)) return record;
+    if (key !== undefined && isSealed(key, record.sessionId, record.data)) return record;
+    isChanged = true;
+    const { cwd, directories: _, grants, ...data } = record.data;
+    return {
+      ...record,
+      data: {
+        ...data,
+        ...(Array.isArray(grants) ? { grants: grants.filter((grant) => !isAllowing(grant)) } : {}),
+        ...(typeof cwd === 'string' && context.isHomeOfSession(cwd) ? { cwd } : {}),
+      },
+    };
+  });
+  return { records: checked, isChanged };
+}
+
+function grantsSomething({ grants, directories, cwd }: JsonObject, { isHomeOfSession }: SealContext): boolean {
+  return (
+    (Array.isArray(grants) && grants.some(isAllowing)) ||
+    (Array.isArray(directories) && directories.length > 0) ||
+    (typeof cwd === 'string' && !isHomeOfSession(cwd))
+  );
+}
+
+/** Rules that deny or ask only tighten, so they need no seal. */
+function isAllowing(grant: JsonValue): boolean {
+  const isRule = typeof grant === 'object' && grant !== null && !Array.isArray(grant);
+  return !isRule || !('behavior' in grant) || (grant.behavior !== 'deny' && grant.behavior !== 'ask');
+}
+
+function computeSeal(key: Buffer, sessionId: string, { grants, directories, cwd }: JsonObject): string {
+  const sealed = JSON.stringify([sessionId, grants ?? null, directories ?? null, cwd ?? null]);
+  return createHmac('sha256', key).update(sealed).digest('base64url');
+}
+
+function isSealed(key: Buffer, sessionId: string, data: JsonObject): boolean {
+  const expected = Buffer.from(computeSeal(key, sessionId, data));
+  const found = Buffer.from(typeof data.seal === 'string' ? data.seal : '');
+  return found.length === expected.length && timingSafeEqual(found, expected);
+}
+
+const getKeyPath = (ouroHome: string) => join(ouroHome, 'session-key');
+const KEY_BYTES = 32;
+
+function readKey(ouroHome: string): Buffer | undefined {
+  try {
+    const key = Buffer.from(readRegularFileSync(getKeyPath(ouroHome)).toString('utf8').trim(), 'base64url');
+    return key.length === KEY_BYTES ? key : undefined;
+  } catch {
+    // Without a key nothing is sealed.
+    return undefined;
+  }
+}
+
+function createKey(ouroHome: string): Buffer {
+  const key = randomBytes(KEY_BYTES);
+  try {
+    mkdirSync(ouroHome, { recursive: true, mode: 0o700 });
+    writeFileSync(getKeyPath(ouroHome), `${key.toString('base64url')}\n`, { mode: 0o600, flag: 'wx' });
+    return key;
+  } catch (thrown) {
+    // Another process was faster, or nothing can be written: then the seal is worth nothing later, and no more.
+    return (getErrnoCode(thrown) === 'EEXIST' ? readKey(ouroHome) : undefined) ?? key;
+  }
+}
