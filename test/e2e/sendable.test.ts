@@ -31,10 +31,10 @@ for await (const line of createInterface({ input: process.stdin })) {
 
 beforeEach(async () => {
   project = await createTempProject({ 'a.txt': 'alpha\n' });
-  await project.write('odd.mjs', ODD);
+  await project.write('../odd.mjs', ODD);
   await project.write(
     'mcp.json',
-    JSON.stringify({ mcpServers: { odd: { command: process.execPath, args: ['odd.mjs'] } } }),
+    JSON.stringify({ mcpServers: { odd: { command: process.execPath, args: ['../odd.mjs'] } } }),
   );
 });
 

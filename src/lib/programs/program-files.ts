@@ -76,9 +76,9 @@ function splitWords(line: string): readonly string[] {
 const RUNNER =
   /(?<![\w./-])(?:\.|source|eval|exec|xargs|env|find|parallel|[a-z]*sh|node|bun|deno|tsx|python[\d.]*|perl|ruby|php|lua|awk|sed|make)(?![\w-])|\$\(|`|<\(/;
 
-/** Programs that only read or write what they are given. */
+/** Programs that only read or write what they are given, also in a group or a condition. */
 const DATA_PROGRAM =
-  /^\s*(?:cat|echo|printf|test|\[|jq|grep|head|tail|wc|tee|touch|mkdir|ls|stat|cut|tr|sort|true|date)(?![\w./-])/;
+  /^[\s{(!]*(?:(?:if|then|elif|else|do|while|until)\s[\s{(!]*)?(?:cat|echo|printf|test|\[|jq|grep|head|tail|wc|tee|touch|mkdir|ls|stat|cut|tr|sort|true|date)(?![\w./-])/;
 
 /** The target of a redirection, quoted or not, in which nothing runs. */
 const TARGET = /(?<![<&>\d])\d?>{1,2}\|?\s*(?:"[^"'`;&|<>()\n]*"|'[^"'`;&|<>()\n]*'|[^\s;&|<>()"']+)/g;

@@ -22,7 +22,7 @@ export type CheckOptions = {
 
 const TIMEOUT_MS = 10_000;
 const MAX_TURNS = 4;
-const BUDGET_USD = 0.01;
+const BUDGET_USD = 0.007;
 const IDLE_MS = 200;
 const RETRY_DELAY_MS = 10;
 

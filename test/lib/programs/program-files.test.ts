@@ -64,6 +64,7 @@ test('what a line writes, and what programs only read, is data', async () => {
     ...lines,
     'sort log.txt >log.txt',
     'node -e 1 log.txt',
+    'if [ -e log.txt ]; then cat log.txt; fi; [ -e data.json ] || { touch data.json; exit 2; }',
     'sh -c "echo x" >a.sh',
     'sh -c "echo x" >> "./a.sh"',
   ])
