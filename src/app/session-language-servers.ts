@@ -20,9 +20,6 @@ import type { Core } from './core.ts';
 import type { IdeIntegration } from './ide-integration.ts';
 import type { Session } from './session/session.ts';
 
-/** The diagnostics of the files that one conversation or sub-agent read and changed. */
-export type AgentFileDiagnostics = ReturnType<typeof createCallDiagnostics>;
-
 /** The language servers of a session, with their diagnostics and queries. */
 export type SessionLanguageServers = ReturnType<typeof createSessionLanguageServers>;
 

@@ -47,7 +47,7 @@ export async function readDiskChange(
 
 const MAX_LISTED = 20;
 
-/** Formats changes as the last line of a result: `[changed: lib/a.js +1 −1]`. */
+/** Formats changes as the last line of a result: `[changed: lib/a.js +1 −1]`. @internal Exported for tests. */
 export function formatDiskChanges(changes: readonly DiskChange[], cwd: string): string {
   const named = changes.slice(0, MAX_LISTED).map(({ path, status, lines }) => {
     const name = sanitize(isPathBelow(cwd, path) ? relative(cwd, path) : path, 'line');
