@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { decideBash, makeFixture } from './fixture.ts';
@@ -416,4 +416,36 @@ test('a syntax check asks where a module that Python loads for it may come from 
   ];
   for (const name of modules)
     expect([name, inFolder([`${name}.py`]), inFolder([`${name}/__init__.py`])]).toEqual([name, 'ask', 'ask']);
+});
+
+test('a program asks whose usual input is a link that leads out of the workspace', () => {
+  const other = makeFixture();
+  rmSync(join(other.ws, 'package.json'));
+  const link = (name: string, target: string) => symlinkSync(target, join(other.ws, name));
+  const lines: Readonly<Record<string, string>> = {
+    'package.json': 'npm pkg get scripts',
+    'Cargo.toml': 'cargo metadata --no-deps',
+    'go.mod': 'go list -m all',
+    'pyproject.toml': 'ruff check --no-fix src',
+    'tsconfig.json': 'tsc --showConfig',
+    'Cargo.lock': 'cargo tree',
+    'package-lock.json': 'npm ls',
+    'rustfmt.toml': 'rustfmt --check src/a.ts',
+    'pnpm-lock.yaml': 'pnpm ls',
+    'go.sum': 'go mod verify',
+  };
+  for (const [name, line] of Object.entries(lines)) {
+    const before = decideBash(other, line).verdict;
+    link(name, '../outside/data');
+    expect([
+      line,
+      before,
+      decideBash(other, line).verdict,
+      decideBash(other, line, { cwd: join(other.ws, 'src') }).verdict,
+    ]).toEqual([line, 'allow', 'ask', 'ask']);
+    rmSync(join(other.ws, name));
+    link(name, 'README.md');
+    expect([line, decideBash(other, line).verdict]).toEqual([line, 'allow']);
+    rmSync(join(other.ws, name));
+  }
 });

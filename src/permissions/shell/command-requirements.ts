@@ -1,5 +1,6 @@
 import { dirname, join } from 'node:path/posix';
 import type { CommandHardening } from '../../contracts/permission.ts';
+import { splitWords } from '../../lib/text/lines.ts';
 import {
   type DecisionContext,
   describeRule,
@@ -80,7 +81,8 @@ function listOwnRequirements(context: DecisionContext, command: ResolvedCommand)
     const unmet = reads.filter((need) => need.allowedBy === undefined);
     const programProblem =
       (analysis.git === undefined ? undefined : findGitProblem(context, target.command)) ??
-      findNearbyFileProblem(context, target.command.cwds, analysis.unlessFiles ?? []);
+      findNearbyFileProblem(context, target.command.cwds, analysis.unlessFiles ?? []) ??
+      (analysis.readsOnlyIn === 'anywhere' ? undefined : findLinkedInputProblem(context, target.command.cwds));
     const { readsOnlyIn = 'sandbox' } = analysis;
     const readOnlyRequirement: Requirement = {
       kind: 'read',
@@ -254,6 +256,29 @@ function findNearbyFileProblem(
     .flatMap(listParentFolders)
     .flatMap((folder) => files.flatMap((file) => findFile(context, folder, file)))[0];
   return path === undefined ? undefined : `${path} could make the program run or download another version.`;
+}
+
+/** Files that programs read and print without being told to. */
+const IMPLICIT_INPUTS = splitWords(`
+  package.json package-lock.json pnpm-lock.yaml yarn.lock tsconfig.json deno.json .npmrc Cargo.toml Cargo.lock go.mod
+  go.sum go.work pyproject.toml poetry.lock uv.lock setup.cfg setup.py tox.ini requirements.txt Pipfile ruff.toml mypy.ini
+  .flake8 .pylintrc composer.json composer.lock Gemfile Gemfile.lock pom.xml build.gradle Makefile GNUmakefile makefile
+  .prettierrc .eslintrc .rustfmt.toml rustfmt.toml .shellcheckrc .editorconfig .tool-versions mise.toml .terraform.lock.hcl
+`);
+
+/** Returns the reason why a program could print a file outside: its usual input is a link that leads there. */
+function findLinkedInputProblem(context: DecisionContext, cwds: readonly string[]): string | undefined {
+  const folders = cwds
+    .flatMap(listParentFolders)
+    .filter((folder) => isInWorkspace(resolveCallPath(context, folder, '.'), context));
+  const link = folders
+    .flatMap((folder) => IMPLICIT_INPUTS.map((name) => join(folder, name)))
+    .find(
+      (path) => context.fs.lstat(path)?.kind === 'link' && !isInWorkspace(resolveCallPath(context, '/', path), context),
+    );
+  return link === undefined
+    ? undefined
+    : `${link} is a link that leads out of the workspace, and the program may print it.`;
 }
 
 function listParentFolders(folder: string): readonly string[] {

@@ -135,7 +135,8 @@ const HARMLESS_BUILTINS = ['cd', 'true', 'false', ':', 'pwd', 'echo', 'printf'];
 function listPrograms(command: string): readonly string[] | undefined {
   const { parse } = analyzeShell(command);
   const { commands, isTruncated } = collectShellEffects(parse(command), parse);
-  if (isTruncated || /[<`]|\$\(/.test(command)) return /\bgit\b/.test(command) ? undefined : [];
+  if (isTruncated || /[<`]|\$\(/.test(command.replaceAll(/<\s*\/dev\/null\b/g, '')))
+    return /\bgit\b/.test(command) ? undefined : [];
   // What git itself could start is the subject of the permission analysis.
   const started = commands.filter(({ via }) => via !== 'git');
   return [...new Set(started.map(({ argv }) => getProgramBaseName(argv[0] ?? '')))].filter(

@@ -185,8 +185,9 @@ test.runIf(hasStrace && isWholeRun)(
     );
     const printed: string[] = [];
     for (const line of lines) {
-      const result = await box.run(`{ ${line}; } < /dev/null`);
-      if (result.printed.includes('TOKEN=planted')) printed.push(line);
+      // A line that runs git beside other programs is refused, because git tracks the secret file.
+      const run = async () => (await box.run(`{ ${line}; } < /dev/null`)).printed;
+      if ((await run().catch(String)).includes('TOKEN=planted')) printed.push(line);
     }
     expect(printed).toEqual([]);
     expect(spawnSync('find', [project.dir, '-printf', '%p %s %T@\\n'], { encoding: 'utf8' }).stdout).toBe(before);
