@@ -199,5 +199,5 @@ test('old locks of killed processes are deleted, those of running ones stay', as
   expect(await readFile(join(locks, dead), 'utf8')).toBe(text);
   for (const name of await readdir(locks)) await utimes(join(locks, name), 1, 1);
   await deleteStaleFileLocks(ouroHome, Date.now());
-  expect(await readdir(locks)).toEqual([...names.filter((name) => name !== dead), 'folder'].toSorted());
+  expect((await readdir(locks)).toSorted()).toEqual([...names.filter((name) => name !== dead), 'folder'].toSorted());
 });
