@@ -145,7 +145,7 @@ test('a patch of which one part is denied, or cannot apply, changes nothing', as
 test('the files of a patch stay locked from its first part to its last', async () => {
   const script = `#!/bin/sh\nls '${project.ouroHome}/locks' | grep -c lock >> '${project.dir}/locks'\n`;
   await chmod(await project.write('../list-locks', script), 0o755);
-  const hooks = { PostToolUse: [{ hooks: [{ type: 'command', command: join(project.dir, '../list-locks') }] }] };
+  const hooks = { PostToolUse: [{ hooks: [{ type: 'command', command: `"${join(project.dir, '../list-locks')}"` }] }] };
   await project.write('../home/.ouro/settings.json', JSON.stringify({ hooks }));
   const patch = patchOf(...EDIT_OF_A, '*** Add File: lib/new.js', '+1', '*** Delete File: .env');
   const { results } = await run([['apply_patch', { input: patch }]]);
