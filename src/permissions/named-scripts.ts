@@ -1,7 +1,6 @@
-import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Decision, ToolFacts } from '../contracts/permission.ts';
-import { describeProgramFile } from '../lib/programs/program-files.ts';
+import { describeProgramFile, getPathStats } from '../lib/programs/program-files.ts';
 import { getShellAnalysis } from './shell/analyze.ts';
 import { collectShellEffects } from './shell/effects/collect-shell-effects.ts';
 import { findSizeProblem } from './shell/parse/check-source.ts';
@@ -39,7 +38,7 @@ function runsFiles(word: string): boolean {
 }
 
 function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  return getPathStats(path)?.isDirectory() === true;
 }
 
 /** Returns the first script that is not as it was. */

@@ -107,7 +107,7 @@ function listCandidates(
   ]);
   const resolveIn = (folder: string) => (name: string) =>
     name === '~' || name.startsWith('~/') ? join(variables.HOME ?? '/', name.slice(1)) : resolve(folder, name);
-  const folders = names.map(resolveIn(cwd)).filter((path) => getStats(path)?.isDirectory() === true);
+  const folders = names.map(resolveIn(cwd)).filter((path) => getPathStats(path)?.isDirectory() === true);
   const bases = [...new Set([cwd, ...folders])].slice(0, MAX_FOLDERS);
   const searched = (variables.PATH ?? '').split(':').map((folder) => resolve(cwd, folder));
   const onPath = names
@@ -193,17 +193,18 @@ function isData(path: string): boolean {
   return DATA.has(extname(path).toLowerCase()) && !isExecutableFile(path) && readInterpreterLine(path) === undefined;
 }
 
-function getStats(path: string): Stats | undefined {
-  return statSync(path, { throwIfNoEntry: false });
+/** Returns the facts of what a path leads to; `undefined` if it leads to nothing, such as a text that is too long. */
+export function getPathStats(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
 }
 
 function isExecutableFile(path: string): boolean {
-  try {
-    const stats = getStats(path);
-    return stats?.isFile() === true && (stats.mode & 0o111) !== 0;
-  } catch {
-    return false;
-  }
+  const stats = getPathStats(path);
+  return stats?.isFile() === true && (stats.mode & 0o111) !== 0;
 }
 
 /** Lists the programs and files of the first line of a script: `#!/usr/bin/env node`. */
@@ -239,7 +240,7 @@ export function isChangeableByOthers(path: string): boolean {
   // Root often works in folders of the user of a container.
   const isForeign = ({ uid }: Stats) => user !== 0 && uid !== user && uid !== 0;
   for (let current = path; ; current = dirname(current)) {
-    const stats = getStats(current);
+    const stats = getPathStats(current);
     // In a folder with the sticky bit, such as /tmp, only the owner of a file can replace it.
     const isWritable = stats !== undefined && (stats.mode & 0o002) !== 0 && (stats.mode & 0o1000) === 0;
     if (stats !== undefined && (isForeign(stats) || isWritable)) return true;

@@ -3,6 +3,7 @@ import { type DecisionContext, isInWorkspace, resolveCallPath } from '../decisio
 import { listOptionOutputs } from './effects/written-file-args.ts';
 import type { ResolvedCommand } from './exact/shell-state.ts';
 import { findProgramFacts, getExactProgramFacts, isUnknownProgram } from './programs/find-program-facts.ts';
+import { isDownloader } from './programs/program-risks.ts';
 
 /** Options that mean the same in most programs: what to run or load, which configuration to use, where to write. */
 const COMMON_OPTION_NAMES =
@@ -93,10 +94,13 @@ export function leadsElsewhere(context: DecisionContext, { argv, cwds }: OpenArg
     const [option, value] = splitValue(arg, argv[index - 1]);
     if (isTextArg(argv, index) || isTextOption(name, option)) return false;
     if (namesHost?.test(value) === true || namesHost?.test(arg.replace(/^-[A-Za-z]/, '')) === true) return true;
-    if (option === undefined) return false;
+    if (option === undefined || (isDownloader(name) && /^-\w*$/.test(option) && isAddress(value))) return false;
     return isForeignAddress(option, value) || value.split(/[=:,]/).some((piece) => isOutside(context, cwds, piece));
   });
 }
+
+/** An address behind the letters of a downloader, as in `curl -s https://…`, is what the rule is about. */
+const isAddress = (value: string) => /^[a-z][\w+.-]*:\/\//i.test(value);
 
 /** Splits an argument into the option it belongs to, its own or the one before, and the value. */
 function splitValue(arg: string, previous: string | undefined): readonly [option: string | undefined, value: string] {

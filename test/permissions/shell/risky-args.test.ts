@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { findProgramFacts, KNOWN_PROGRAM_NAMES } from '../../../src/permissions/shell/programs/find-program-facts.ts';
+import { isDownloader } from '../../../src/permissions/shell/programs/program-risks.ts';
 import { someOf } from '../../support/runs.ts';
 import { decideBash, makeFixture } from '../fixture.ts';
 
@@ -54,7 +55,7 @@ test('such a rule covers no option that names another host', () => {
     ...HOSTS.flatMap((host) => [
       `${command} --any-name ${host}`,
       `${command} --anyName=${host}`,
-      `${command} -z ${host}`,
+      ...(isDownloader(command.split(' ')[0] ?? '') ? [] : [`${command} -z ${host}`]),
     ]),
     ...['host', 'hostname', 'server', 'endpoint', 'api-host', 'git-remote', 'proxy'].flatMap((option) => [
       `${command} --${option} evil.example`,
@@ -108,6 +109,8 @@ test('what people add every day stays covered', () => {
     ['pytest', 'pytest -q -k "a and b" tests/test_a.py::test_b|pytest -x --tb=short --maxfail=1 2>/dev/null'],
     ['git commit', 'git commit -m "../a: fix https://x.example"|git commit -m /api --no-verify'],
     ['git push', 'git push -u origin main'],
+    ['curl', 'curl -s https://x.example/a|curl -fsSL https://x.example/a/../b|curl -I http://x.example:8080'],
+    ['wget', 'wget -q https://x.example/a.tgz'],
     ['eslint', `eslint --fix src --ext .ts|eslint --max-warnings 0 ${fixture.ws}/src|eslint -o /dev/null src`],
     ['docker compose', 'docker compose up -d --build web|docker compose logs --tail=100 web'],
     ['node', 'node scripts/x.js --level=debug'],
