@@ -1,4 +1,4 @@
-import { existsSync, writeSync } from 'node:fs';
+import { accessSync, constants, existsSync, writeSync } from 'node:fs';
 import manifest from '../../package.json' with { type: 'json' };
 import { getErrnoCode, getErrorPhrase } from '../lib/errors.ts';
 import { restartWithRuntimeSettings } from '../lib/processes/runtime-settings.ts';
@@ -31,7 +31,9 @@ function findDirectoryProblem(): string | undefined {
   try {
     // Bytes that are no text are replaced, and that folder does not exist.
     const path = process.cwd();
-    return path.includes('\ufffd') && !existsSync(path) ? `has a name that is not UTF-8: ${path}` : undefined;
+    if (path.includes('\ufffd') && !existsSync(path)) return `has a name that is not UTF-8: ${path}`;
+    accessSync(path, constants.X_OK);
+    return undefined;
   } catch (thrown) {
     const code = getErrnoCode(thrown);
     if (code === 'ENOENT') return 'does not exist any more';

@@ -1,6 +1,10 @@
-import { type Surrounding, sentence } from './surrounding.ts';
+import { SCREEN, type Surrounding, sentence } from './surrounding.ts';
 
 const GONE = sentence(/working directory (?:does not exist any more\. Change to another folder|was deleted)/);
+
+/** Root may enter every folder. */
+const CLOSED =
+  process.getuid?.() === 0 ? SCREEN : sentence(/working directory cannot be used: .*\. Change to another folder/);
 
 /** Starts in a new folder of this name, which the shell puts together. */
 const inFolder = (name: string) => `mkdir -p -- ${name} && cd -- ${name} && exec "$@"`;
@@ -30,16 +34,19 @@ export const WORKING_DIRECTORIES: readonly Surrounding[] = [
   {
     name: 'a working directory that nobody may enter any more',
     start: 'mkdir here && cd here && chmod 0 . && exec "$@"',
+    outcome: CLOSED,
     npmStart: 'npm',
   },
   {
     name: 'a working directory that cannot be searched',
     start: 'mkdir here && cd here && chmod 0400 . && exec "$@"',
+    outcome: CLOSED,
     npmStart: 'npm',
   },
   {
     name: 'a working directory below one that cannot be read',
     start: 'mkdir -p a/b && cd a/b && chmod 0 .. && exec "$@"',
+    outcome: CLOSED,
     npmStart: 'npm',
   },
   { name: 'a read-only working directory', start: 'mkdir here && cd here && chmod 0555 . && exec "$@"' },

@@ -64,7 +64,7 @@ export const RUNTIME_VARIABLES: readonly Surrounding[] = [
   {
     name: 'NODE_OPTIONS with a module that prints',
     files: { 'p.cjs': 'console.error("loaded")' },
-    start: 'NODE_OPTIONS="--require=$PWD/p.cjs" exec "$@"',
+    start: 'NODE_OPTIONS="--require=\\"$PWD/p.cjs\\"" exec "$@"',
   },
   { name: 'NODE_PATH', env: { NODE_PATH: '/dev/null/nowhere' } },
   { name: 'NODE_ENV=production', env: { NODE_ENV: 'production' } },
@@ -87,7 +87,7 @@ export const RUNTIME_VARIABLES: readonly Surrounding[] = [
   { name: 'BUN_BE_BUN', env: { BUN_BE_BUN: '1' } },
   { name: 'BUN_INSTALL', env: { BUN_INSTALL: '/dev/null/nowhere' } },
   { name: 'BUN_TMPDIR', env: { BUN_TMPDIR: '/dev/null/nowhere' } },
-  { name: 'BUN_INSPECT', env: { BUN_INSPECT: 'ws://127.0.0.1:9/x' } },
+  { name: 'BUN_INSPECT', env: { BUN_INSPECT: 'ws://127.0.0.1:0/x' } },
   { name: 'BUN_INSPECT_PRELOAD', env: { BUN_INSPECT_PRELOAD: '/dev/null/nowhere/x.js' } },
   { name: 'BUN_CONFIG_REGISTRY', env: { BUN_CONFIG_REGISTRY: 'nonsense' } },
   {
