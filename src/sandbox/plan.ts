@@ -1,7 +1,7 @@
 /** A link, which sandboxes have at the same place. */
 export type PathLink = { readonly path: string; readonly target: string };
 
-/** What sandboxes show of the disk. Nothing else exists in them. Real paths. */
+/** The part of the disk that sandboxes show, as real paths. Nothing else exists in them. */
 export type VisiblePaths = {
   /** Files and folders that are shown, outer ones first. */
   readonly shown: readonly string[];
@@ -46,7 +46,7 @@ export type SandboxPlan = {
   /** Git folders of a linked worktree: its own one, and the common one of the main repository. */
   readonly worktree?: { readonly gitDir: string; readonly commonDir: string };
   readonly home: string;
-  /** What is visible besides the writable folders. */
+  /** The visible paths besides the writable folders. */
   readonly visible: VisiblePaths;
   readonly ouroHome: string;
   /** Folder with compiled sources of ouro, which it runs. */

@@ -99,7 +99,7 @@ function listProgram(target: string, home: string): readonly string[] {
 /** Names of the folders in which an installation keeps its programs, and of those beside them. */
 const PROGRAM_FOLDERS = ['bin', 'sbin', 'libexec', 'shims', 'condabin'];
 const BESIDE_PROGRAMS = ['lib', 'lib64', 'libexec', 'share', 'include', 'conda-meta', 'pkg', 'conf'];
-/** What only the folder of a project has. */
+/** Entries that only the folder of a project has. */
 const OF_PROJECTS = ['.git', '.env', '.hg', 'package.json', 'pyproject.toml', 'Cargo.toml', 'go.mod', 'Makefile'];
 
 /**

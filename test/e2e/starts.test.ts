@@ -31,7 +31,7 @@ const all: readonly Starter[] = ['bin/ouro', 'npm start', 'the executable'];
 const starters = isWholeRun
   ? all.filter((name) => name !== 'the executable' || existsSync(STARTERS[name][0]))
   : all.slice(0, 1);
-/** What is not about the starter is the same for each. */
+/** Most surroundings do not depend on the starter, so the others get a part of them. */
 const cases = starters.flatMap((starter, at) =>
   (isWholeRun ? partOf(surroundings, at === 0 ? 2 : 8) : surroundings).map((one) => [starter, one.name, one] as const),
 );

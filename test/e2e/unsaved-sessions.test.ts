@@ -41,7 +41,7 @@ beforeEach(async () => {
 afterEach(async () => {
   await server.close();
   await project.remove();
-  // What a test that failed has left.
+  // The leftovers of a test that failed.
   await rm(dirname(dirname(getUnsavedPath(UNSAVED, join(dir, 'x')))), { recursive: true, force: true });
   await rmdir(UNSAVED).catch(() => undefined);
 });

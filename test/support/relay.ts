@@ -53,7 +53,7 @@ export async function startRelay(serverUrl: string): Promise<Relay> {
     for (const { near, far } of pairs) {
       near.unpipe(far);
       far.unpipe(near);
-      // What still arrives is dropped.
+      // Later data is dropped.
       far.resume();
       near.resume();
       if (fault === 'reset') near.resetAndDestroy();

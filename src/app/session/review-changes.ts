@@ -99,7 +99,7 @@ export function createChangeReview({ agent, checkpoints, cwd, locks, newId, addN
     if (!encoded.ok) return `The encoding of ${path} cannot represent ${encoded.character}.`;
     await addPrompt(`typed-${newId()}`, `a hunk of ${relative(cwd(), path)} was reverted`);
     if (state === 'made' && text === '') {
-      // Nothing is left of a created file, so the file is deleted.
+      // A created file of which nothing is left is deleted.
       const watch = await beforeCommand([path]);
       await unlink(path);
       await watch.ended('over');

@@ -137,7 +137,7 @@ function listPrograms(command: string): readonly string[] | undefined {
   const { commands, isTruncated } = collectShellEffects(parse(command), parse);
   if (isTruncated || /[<`]|\$\(/.test(command.replaceAll(/<\s*\/dev\/null\b/g, '')))
     return /\bgit\b/.test(command) ? undefined : [];
-  // What git itself could start is the subject of the permission analysis.
+  // The permission analysis judges what git itself could start.
   const started = commands.filter(({ via }) => via !== 'git');
   return [...new Set(started.map(({ argv }) => getProgramBaseName(argv[0] ?? '')))].filter(
     (name) => !HARMLESS_BUILTINS.includes(name),

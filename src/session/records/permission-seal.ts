@@ -6,7 +6,7 @@ import type { SessionRecord, SessionRecordBody } from '../../contracts/session.t
 import { getErrnoCode } from '../../lib/errors.ts';
 import { readRegularFileSync } from '../../lib/files/read-regular-file.ts';
 
-/** Where the key of this installation is, and which folder a session may work in without being sealed. */
+/** The home of the installation key, and the test for the folder in which a session needs no seal. */
 type SealContext = { readonly ouroHome: string; readonly isHomeOfSession: (cwd: string) => boolean };
 
 /**

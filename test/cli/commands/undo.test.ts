@@ -138,7 +138,7 @@ function undoInShell(command: string, ...argv: readonly string[]) {
   const [file = '', ...args] = [...argv, 'sh', '-c', command, 'sh', LAUNCHER, 'undo'];
   const { status, stderr } = spawnSync(file, args, {
     cwd: project.dir,
-    // What it cannot record is stored where the next undo looks.
+    // Records that cannot be written there are stored where the next undo looks.
     env: { ...bareEnvironment(project), TMPDIR: tmpdir() },
     encoding: 'utf8',
   });

@@ -18,7 +18,7 @@ beforeEach(async () => {
 
 afterEach(async () => {
   await server.close();
-  // What is destroyed cannot be replayed.
+  // Destroyed records cannot be replayed.
   await rm(join(project.ouroHome, 'projects'), { recursive: true, force: true });
   await project.remove();
 });

@@ -142,7 +142,7 @@ export function showFirstRun(question: FirstRunQuestions, parts: FirstRunDeps) {
 
 /** Creates a judge that tells a message from keys which were meant for a question that ignores them. */
 function createTypedWords() {
-  /** Where the keys since the last pause begin, and whether those before are text. */
+  /** The start of the keys since the last pause, and whether those before are text. */
   let last = { start: 0, isAfterText: false };
   const isMessage = (typed: string) => last.isAfterText || !areStrayKeys(typed.slice(last.start));
   return {
