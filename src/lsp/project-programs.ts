@@ -1,5 +1,6 @@
-import { accessSync, constants, existsSync, realpathSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join } from 'node:path';
+import { hasAccess } from '../lib/files/has-access.ts';
 import { isPathBelow } from '../lib/files/path-style.ts';
 import { readRegularFileSync } from '../lib/files/read-regular-file.ts';
 
@@ -28,7 +29,7 @@ export function findProjectProgram(command: string, search: ProgramSearch): stri
     const local = findLocalProgram(command, folder);
     if (local !== undefined) return local;
   }
-  const isUsable = (file: string) => isExecutable(file) && (usesProjectPrograms || !isInside(file, folder));
+  const isUsable = (file: string) => hasAccess(file, 'execute') && (usesProjectPrograms || !isInside(file, folder));
   return path
     .filter(isAbsolute)
     .map((entry) => join(entry, command))
@@ -37,7 +38,7 @@ export function findProjectProgram(command: string, search: ProgramSearch): stri
 
 /** Finds a program in `node_modules/.bin` of the folder. */
 export function findLocalProgram(command: string, folder: string): string | undefined {
-  return [join(folder, 'node_modules/.bin', command)].find(isExecutable);
+  return [join(folder, 'node_modules/.bin', command)].find((file) => hasAccess(file, 'execute'));
 }
 
 /** Returns whether a program, or the file that it links to, is inside the folder. */
@@ -64,15 +65,6 @@ function listFoldersAbove(folder: string, top: string): readonly string[] {
   const parent = dirname(folder);
   const isLast = folder === top || parent === folder || !isPathBelow(top, folder);
   return isLast ? [folder] : [folder, ...listFoldersAbove(parent, top)];
-}
-
-function isExecutable(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function hasText(file: string, text: string): boolean {

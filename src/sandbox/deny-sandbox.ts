@@ -1,7 +1,7 @@
-import { accessSync, constants } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Environment } from '../contracts/environment.ts';
 import type { Policy } from '../contracts/permission.ts';
+import { hasAccess } from '../lib/files/has-access.ts';
 import type { MountHealth } from '../lib/files/mount-health.ts';
 import { isPathInside } from '../permissions/resolve-path.ts';
 import { findSandboxProgram } from './backend.ts';
@@ -116,16 +116,7 @@ function buildDenyBwrapArgs(program: string, { hidden, frozen }: DenyPlan, empty
 function listMovableParents(path: string): readonly string[] {
   const parent = dirname(path);
   if (parent === '/') return [];
-  return [...(isWritable(dirname(parent)) ? [parent] : []), ...listMovableParents(parent)];
-}
-
-function isWritable(folder: string): boolean {
-  try {
-    accessSync(folder, constants.W_OK);
-    return true;
-  } catch {
-    return false;
-  }
+  return [...(hasAccess(dirname(parent), 'write') ? [parent] : []), ...listMovableParents(parent)];
 }
 
 /**

@@ -1,6 +1,7 @@
-import { accessSync, constants, readlinkSync } from 'node:fs';
+import { readlinkSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import type { Environment } from '../contracts/environment.ts';
+import { hasAccess } from '../lib/files/has-access.ts';
 import { listFolderNames } from '../lib/files/read-or-default.ts';
 import { isPathInside } from '../permissions/resolve-path.ts';
 import { findLoginFiles, listHomePaths } from './home-paths.ts';
@@ -188,19 +189,10 @@ const NOT_FOR_OTHERS: FolderScanTests = {
   isUnreadable(path) {
     const entry = lstatIfReachable(path);
     const isClosed = entry !== undefined && !entry.isSymbolicLink() && (entry.mode & OTHERS_READ) === 0;
-    return isClosed && isReadable(path);
+    return isClosed && hasAccess(path, 'read');
   },
   isUnwritable: () => false,
 };
-
-function isReadable(path: string): boolean {
-  try {
-    accessSync(path, constants.R_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 const APPLICATION_SECRETS: FolderScanTests = {
   key: 'applications',

@@ -1,7 +1,7 @@
-import { accessSync, constants } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import type { Environment } from '../../contracts/environment.ts';
 import { createHardenedGitEnv } from '../../git/run-git.ts';
+import { hasAccess } from '../../lib/files/has-access.ts';
 import { isPathInside } from '../../permissions/resolve-path.ts';
 import { TOOLCHAIN_VARIABLES } from '../home-paths.ts';
 import { resolveAllLinks } from '../host-paths.ts';
@@ -49,7 +49,7 @@ export function buildReadOnlySandboxEnv(
   const kept = Object.entries(variables).filter(
     ([name, value]) => (KEPT.has(name) || /^LC_[A-Z]+$/.test(name)) && isOutside(value),
   );
-  const folders = path.filter((folder) => isAbsolute(folder) && isOutside(folder) && isReadable(folder));
+  const folders = path.filter((folder) => isAbsolute(folder) && isOutside(folder) && hasAccess(folder, 'execute'));
   return {
     ...Object.fromEntries(kept),
     ...createHardenedGitEnv(),
@@ -59,12 +59,3 @@ export function buildReadOnlySandboxEnv(
 }
 
 const DEFAULT_PATH = ['/usr/local/bin', '/usr/bin', '/bin'];
-
-function isReadable(folder: string): boolean {
-  try {
-    accessSync(folder, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
