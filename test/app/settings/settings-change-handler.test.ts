@@ -238,7 +238,7 @@ const CASES: Readonly<Record<string, (talk: Talk) => Promise<void>>> = {
   },
   async 'sandbox.allowRead'({ ask, edit, project }) {
     await project.write('../home/.unknown-tool/x', '');
-    const bound = /--ro-bind\S* \S*\.unknown-tool/;
+    const bound = /--ro-bind\S* (?:(?! --).)*\.unknown-tool/;
     await edit({ permissions: TOUCH, sandbox: { enabled: true } });
     expect((await ask(run('touch b'))).last).not.toMatch(bound);
     await edit({ permissions: TOUCH, sandbox: { enabled: true, allowRead: ['~/.unknown-tool'] } });
