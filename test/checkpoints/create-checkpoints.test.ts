@@ -41,7 +41,7 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  await shell(`chmod -R u+rwX ${base}`, '/', base);
+  await shell(`chmod -R u+rwX "${base}"`, '/', base);
 });
 
 function open(more: Partial<CheckpointDeps> = {}) {
@@ -490,7 +490,7 @@ longTest('named pipes and paths that are not UTF-8 are restored', async () => {
   await checkpoints.addPrompt('m1', 'go');
   await run(
     checkpoints,
-    "rm pipe; echo file > pipe; chmod 600 *; mv sound $'new\\xff'; echo more > $'new\\xff/a\\xf0'",
+    "rm pipe; echo file > pipe; chmod 600 *; chmod u+x d* sound; mv sound $'new\\xff'; echo more > $'new\\xff/a\\xf0'",
   );
   await run(checkpoints, 'rm -rf d* same* *\\(* fine*');
   expect(await seen()).not.toBe(before);

@@ -120,7 +120,8 @@ test.runIf(isWholeRun && canDownload)(
     await using broken = await startJsonServer(archives((content) => content.subarray(1)));
     /** Runs the command on a machine of this name; only its folders and the address of the releases are others. */
     const build = async (machine: string, { url }: { readonly url: string }) => {
-      const folder = createTempFolder(project.dir);
+      // In an image there are no blanks in the paths.
+      const folder = createTempFolder('/tmp');
       writeFileSync(join(folder, 'dpkg'), `#!/bin/sh\necho ${machine}\n`, { mode: 0o755 });
       const line = download
         .replaceAll('/tmp/', `${folder}/`)

@@ -16,7 +16,6 @@ testGolden({
   },
   'files are edited, written and undone': {
     files: { 'a.txt': 'alpha\n', 'sub/CLAUDE.md': 'Write numbers as words.\n', 'sub/b.txt': 'one\n' },
-    git: 'repository',
     options: { permissionMode: 'acceptEdits' },
     turns: [
       calls(toolUse('Read', { file_path: 'a.txt' }, 'toolu_1'), toolUse('Read', { file_path: 'sub/b.txt' }, 'toolu_2')),

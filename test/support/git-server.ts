@@ -57,7 +57,7 @@ async function freePort(): Promise<number> {
 export async function fakeGh(project: TempProject): Promise<void> {
   const program = await project.write(
     'bin/gh',
-    `#!${process.execPath}
+    `#!/usr/bin/env node
 const { appendFileSync, readFileSync } = require('node:fs');
 const args = process.argv.slice(2);
 if (args[1] === 'view') {

@@ -205,9 +205,9 @@ describe('an undo that fails half-way can be repeated, and says so', () => {
     const folder = project.dir;
     const command = [
       'mount -t tmpfs -o size=48k ouro /mnt',
-      `cp -a ${folder}/. /mnt/ && mount --bind /mnt ${folder} && cd ${folder}`,
+      `cp -a "${folder}/." /mnt/ && mount --bind /mnt "${folder}" && cd "${folder}"`,
       '"$@"; code=$?',
-      `cd /; umount ${folder}; cp -a /mnt/. ${folder}/; for f in a c; do [ -e /mnt/$f.txt ] || rm ${folder}/$f.txt; done; exit $code`,
+      `cd /; umount "${folder}"; cp -a /mnt/. "${folder}/"; for f in a c; do [ -e /mnt/$f.txt ] || rm "${folder}/$f.txt"; done; exit $code`,
     ].join('\n');
     expect(undoInShell(command, 'unshare', '-rm')).toEqual({ code: 1, canRetry: true });
     expect(await files()).toEqual({ ...SECOND, big: 'small' });
