@@ -126,7 +126,10 @@ async function gitServer(home: string) {
   mkdirSync(source);
   writeFileSync(`${source}/a`, 'of the repository\n');
   const git = (...words: readonly string[]) =>
-    execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...words], { cwd: source, stdio: 'ignore' });
+    execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', '-c', 'commit.gpgSign=false', ...words], {
+      cwd: source,
+      stdio: 'ignore',
+    });
   git('init', '-q');
   git('add', '.');
   git('commit', '-qm', 'one');

@@ -115,8 +115,9 @@ test.runIf(isWholeRun && CLOCK !== '')(
     expect(await readFile(path, 'utf8')).toContain(`Answer ${PROMPTS + 1}.`);
 
     const at = (tenth: number) => looks[tenth] ?? { mb: Number.NaN, handles: Number.NaN, cpu: Number.NaN };
-    expect(at(10).handles).toBeLessThanOrEqual(at(1).handles);
-    // Garbage comes and goes: what stays is the lowest of several looks. After 6 prompts, caches are still filling.
+    // Connections and garbage come and go: what stays is the lowest of several looks.
+    expect(Math.min(...[8, 9, 10].map((tenth) => at(tenth).handles))).toBeLessThanOrEqual(at(1).handles);
+    // After 6 prompts, caches are still filling.
     const endMb = Math.min(...[8, 9, 10].map((tenth) => at(tenth).mb));
     expect(endMb / at(isNightRun ? 1 : 2).mb).toBeLessThanOrEqual(1.3);
     const cpuOf = (tenth: number) => at(tenth).cpu - at(tenth - 1).cpu;

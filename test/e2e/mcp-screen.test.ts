@@ -33,14 +33,14 @@ const BROKEN = [
 ];
 
 longTest('twenty servers, half of them broken, delay neither the prompt nor an answer, and end with ouro', async () => {
-  await using project = await createTempProject({ 'small.mjs': SMALL });
+  await using project = await createTempProject({ '../small.mjs': SMALL });
   await using api = await startApiServer({ turns: () => says('Here I am.') });
   const env = {
     ...terminalEnvironment(project, api.url),
     PATH: process.env.PATH ?? '',
     OURO_MCP_TIMEOUT_MS: '20000',
   };
-  const fine = { command: process.execPath, args: [`${project.dir}/small.mjs`] };
+  const fine = { command: process.execPath, args: [`${project.dir}/../small.mjs`] };
   const servers = [...BROKEN, ...BROKEN].flatMap(
     (broken, at) =>
       [

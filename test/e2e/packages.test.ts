@@ -63,7 +63,12 @@ describe.runIf(isWholeRun && process.platform === 'linux')('the packages', () =>
       'update-notifier=false',
     ];
     writeFileSync(config, `${lines.join('\n')}\n`);
-    env = { PATH: `${dirname(NODE)}:/usr/bin:/bin`, HOME: project.home, npm_config_userconfig: config };
+    env = {
+      PATH: `${dirname(NODE)}:/usr/bin:/bin`,
+      HOME: project.home,
+      TMPDIR: dirname(project.home),
+      npm_config_userconfig: config,
+    };
     const out = join(project.dir, 'packages');
     const build = ['bin/build-packages.mjs', '--executable', 'dist/ouro', '--target', target, '--out', out];
     expect(await run(process.execPath, build, env)).toMatchObject({ code: 0 });

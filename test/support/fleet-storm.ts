@@ -51,12 +51,12 @@ export async function fakeOuro(project: TempProject): Promise<string> {
   const text = `#!/bin/sh
 prompt=$(cat)
 set -- $(printf '%s\\n' "$prompt" | tail -n 1)
-if [ -f ${join(project.dir, 'gone')} ]; then
-  echo "$3" >> ${join(project.dir, 'refused')}
+if [ -f "${join(project.dir, 'gone')}" ]; then
+  echo "$3" >> "${join(project.dir, 'refused')}"
   echo '{"type":"result","subtype":"error_during_execution","is_error":true,"errors":["no credit"],"api_error_kind":"no_credit","api_error_status":402,"num_turns":1,"total_cost_usd":0,"permission_denials":[],"terminal_reason":"api_error"}'
   exit 1
 fi
-echo "$3" >> ${join(project.dir, 'begun')}
+echo "$3" >> "${join(project.dir, 'begun')}"
 [ -d .git ] || [ -f .git ] && echo "$3" > done.txt
 echo '{"type":"system","subtype":"spend","total_cost_usd":'$2'}'
 sleep "$1"

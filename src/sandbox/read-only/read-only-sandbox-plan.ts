@@ -110,8 +110,9 @@ function listGitDirs(root: string): readonly string[] {
  * which they are hidden, run beside git.
  */
 function hideTrackedFiles(paths: readonly string[], command: string, cwd: string): readonly string[] {
+  if (paths.length === 0) return paths;
   const programs = listPrograms(command);
-  if (paths.length === 0 || (programs !== undefined && !programs.includes('git'))) return paths;
+  if (programs !== undefined && !programs.includes('git')) return paths;
   const top = findRepositoryTop(diskFs, cwd);
   const tracked = top === undefined ? undefined : listTrackedFiles(diskFs, top);
   if (top === undefined || tracked === undefined) return paths;
