@@ -1,6 +1,8 @@
 import { resolve } from 'node:path';
 import type { Decision, ToolFacts } from '../contracts/permission.ts';
-import { describeProgramFile, getPathStats } from '../lib/programs/program-files.ts';
+import { describeProgramFile } from '../lib/programs/program-files.ts';
+import type { PermissionFs } from './permission-fs.ts';
+import { resolvePath } from './resolve-path.ts';
 import { getShellAnalysis } from './shell/analyze.ts';
 import { collectShellEffects } from './shell/effects/collect-shell-effects.ts';
 import { findSizeProblem } from './shell/parse/check-source.ts';
@@ -14,16 +16,22 @@ export type ScriptHashes = ReadonlyMap<string, string>;
  * Lists the scripts that a command names, with the hash of what they contain: programs given by a path, and the files
  * that shells and interpreters get. A question and its answer are about this content.
  */
-export function listNamedScripts(facts: Pick<ToolFacts, 'kind' | 'command' | 'shell'>, cwd: string): ScriptHashes {
+export function listNamedScripts(
+  facts: Pick<ToolFacts, 'kind' | 'command' | 'shell'>,
+  cwd: string,
+  fs: PermissionFs,
+): ScriptHashes {
   const { kind, command } = facts;
   if (kind !== 'shell' || command === undefined || findSizeProblem(command) !== undefined) return new Map();
   const { parse } = getShellAnalysis(facts);
   const { commands, reads } = collectShellEffects(parse(command), parse);
   const words = commands.flatMap(({ argv }) => argv);
-  const folders = [cwd, ...words.map((word) => resolve(cwd, word)).filter(isFolder)];
+  const isA = (kind: 'file' | 'directory', path: string) => resolvePath(fs, { cwd, home: cwd }, path).kind === kind;
+  const folders = [cwd, ...words.map((word) => resolve(cwd, word)).filter((path) => isA('directory', path))];
   const hasShell = commands.some(({ argv: [word = ''] }) => runsFiles(word));
   const names = [...commands.flatMap(({ argv }) => listScripts(argv)), ...(hasShell ? reads : [])];
-  const files = names.flatMap((name) => folders.map((folder) => describeProgramFile(resolve(folder, name))));
+  const paths = names.flatMap((name) => folders.map((folder) => resolve(folder, name)));
+  const files = paths.filter((path) => isA('file', path)).map(describeProgramFile);
   return new Map(files.flatMap((file) => (file === undefined ? [] : [[file.path, `${file.real} ${file.hash}`]])));
 }
 
@@ -35,10 +43,6 @@ function listScripts([word = '', ...args]: readonly string[]): readonly string[]
 function runsFiles(word: string): boolean {
   const { isShell, interpreter } = findProgramFacts(getProgramBaseName(word));
   return isShell === true || interpreter !== undefined;
-}
-
-function isFolder(path: string): boolean {
-  return getPathStats(path)?.isDirectory() === true;
 }
 
 /** Returns the first script that is not as it was. */

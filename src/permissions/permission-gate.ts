@@ -107,7 +107,7 @@ function judgeCall(request: CallRequest, hint: BeforeCall, deps: AnsweringDeps):
   const policy = deps.getPolicy(request.cwd);
   const facts = getRequestFacts(request, deps);
   const { decision, realPaths } = decideAndRecordPaths(facts, policy, deps.fs);
-  const scripts = decision.verdict === 'deny' ? new Map() : listNamedScripts(facts, request.cwd);
+  const scripts = decision.verdict === 'deny' ? new Map() : listNamedScripts(facts, request.cwd, deps.fs);
   const changed = decision.verdict === 'allow' ? findChangedScript(deps.answered, scripts) : undefined;
   const isByRule = decision.matched.some(({ behavior }) => behavior === 'allow');
   const checked = changed !== undefined && isByRule ? askAboutChangedScript(decision, changed) : decision;

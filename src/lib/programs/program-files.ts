@@ -194,7 +194,7 @@ function isData(path: string): boolean {
 }
 
 /** Returns the facts of what a path leads to; `undefined` if it leads to nothing, such as a text that is too long. */
-export function getPathStats(path: string): Stats | undefined {
+function getPathStats(path: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false });
   } catch {
