@@ -9,6 +9,7 @@ import type { Extensions } from '../extensions/load-extensions.ts';
 import type { GitRepository } from '../git/git-repository.ts';
 import type { FileLocks } from '../lib/files/file-locks.ts';
 import type { MountHealth } from '../lib/files/mount-health.ts';
+import type { KnownKeys } from '../lib/text/known-keys.ts';
 import type { ModelRegistry } from '../model/registry/model-registry.ts';
 import type { UsageMeter } from '../model/usage-meter.ts';
 import type { ProgramApprovals } from '../settings/program-approvals.ts';
@@ -30,6 +31,8 @@ export type Core = {
   readonly extensions: CurrentExtensions;
   readonly live: LiveSessionState;
   readonly model: ModelRegistry;
+  /** Keys that are not stored with the session. */
+  readonly knownKeys: KnownKeys;
   /** Returns the model for side requests; `undefined` when they are disabled. */
   readonly smallModel: () => string | undefined;
   readonly meter: UsageMeter;

@@ -9,6 +9,7 @@ import { applyAgentToOptions } from '../extensions/apply-agent.ts';
 import { openGitRepository } from '../git/git-repository.ts';
 import { createFileLocks } from '../lib/files/file-locks.ts';
 import { createMountHealth } from '../lib/files/mount-health.ts';
+import { createKnownKeys } from '../lib/text/known-keys.ts';
 import { readStoredApiKeys } from '../model/api-keys.ts';
 import { explainUnsupportedEffort } from '../model/efforts.ts';
 import { applyToolAliases } from '../model/host-tool-aliases.ts';
@@ -65,7 +66,10 @@ export async function openCore(runOptions: CliRunOptions, started: RegisteredRun
   const { problem, keys } = await readStoredApiKeys(environment);
   const onSignIn = (setting: string, output: string) =>
     void bus.emit({ type: 'notice', level: 'info', topic: 'model', text: `${setting}: ${output}` });
-  const stored = { ...session.stored, keys, onSignIn };
+  const knownKeys = createKnownKeys();
+  for (const [name, key] of Object.entries(environment.keys)) knownKeys.add(name, key);
+  for (const [name, { key }] of keys) if (typeof key === 'string') knownKeys.add(name, key);
+  const stored = { ...session.stored, keys, onSignIn, onKey: knownKeys.add };
   const chosen = openModelRegistry(options, settings.current(), environment, settings.limits, stored);
   const model = chosen.ok ? { ...chosen, port: await wrapModelPort(chosen.port, options, environment, cwd) } : chosen;
   if (!model.ok) {
@@ -90,6 +94,7 @@ export async function openCore(runOptions: CliRunOptions, started: RegisteredRun
     extensions,
     live,
     model,
+    knownKeys,
     smallModel: () => model.getSmallModel(live.current().model),
     meter: createUsageMeter(model.infoOf),
     repository,

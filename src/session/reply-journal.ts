@@ -22,6 +22,7 @@ type ReplyJournalOptions = {
   readonly sessionId: string;
   /** Text an earlier run may have left on disk; removed at the end of the first reply. */
   readonly leftover: 'nothing' | 'words';
+  readonly removeKeys?: ((text: string) => string) | undefined;
   /** Schedules a save; by default a timer. */
   readonly schedule?: (save: () => void) => void;
 };
@@ -34,6 +35,7 @@ export function createReplyJournal({
   dir,
   sessionId,
   leftover,
+  removeKeys = (text) => text,
   schedule = scheduleSave,
 }: ReplyJournalOptions): ReplyJournal {
   const path = getReplyJournalPath(dir, sessionId);
@@ -47,7 +49,7 @@ export function createReplyJournal({
     if (unfinished === undefined) return;
     onDisk = 'words';
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    await writeFile(`${path}.tmp`, JSON.stringify(unfinished), { mode: 0o600 });
+    await writeFile(`${path}.tmp`, removeKeys(JSON.stringify(unfinished)), { mode: 0o600 });
     await rename(`${path}.tmp`, path);
   }
 

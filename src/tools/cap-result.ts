@@ -8,11 +8,18 @@ import { formatCount } from '../lib/text/format.ts';
 const PREVIEW_CHARS = 12_000;
 
 /** Creates the function that stores a result over its limit in a file; the model gets head, tail and the path. */
-export function createResultCap(folder: () => string): QueryDeps['capResult'] {
+export function createResultCap(
+  folder: () => string,
+  removeKeys: (text: string) => string = (text) => text,
+): QueryDeps['capResult'] {
   return async ({ callId }, outcome, maxChars) => {
     const text = typeof outcome.content === 'string' ? outcome.content : joinText(outcome.content);
     if (text.length <= maxChars) return outcome;
-    const preview = renderPreview(text, await storeResult(text, folder(), callId), Math.min(maxChars, PREVIEW_CHARS));
+    const preview = renderPreview(
+      text,
+      await storeResult(removeKeys(text), folder(), callId),
+      Math.min(maxChars, PREVIEW_CHARS),
+    );
     if (typeof outcome.content === 'string') return { ...outcome, content: preview };
     const otherBlocks = outcome.content.filter((block) => block.type !== 'text');
     return { ...outcome, content: [{ type: 'text', text: preview }, ...otherBlocks] };

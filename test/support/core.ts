@@ -5,6 +5,7 @@ import type { LiveSessionValues } from '../../src/contracts/live-session-state.t
 import { openGitRepository } from '../../src/git/git-repository.ts';
 import { createFileLocks } from '../../src/lib/files/file-locks.ts';
 import { createMountHealth } from '../../src/lib/files/mount-health.ts';
+import { createKnownKeys } from '../../src/lib/text/known-keys.ts';
 import { createModelRegistry } from '../../src/model/registry/model-registry.ts';
 import { createUsageMeter } from '../../src/model/usage-meter.ts';
 import { createLiveSessionState } from '../../src/session/persisted-state.ts';
@@ -41,6 +42,7 @@ export async function testCore(
     extensions: { current: () => extensions, refresh: async () => undefined, reload: async () => undefined },
     live: createLiveSessionState({ ...START, cwd: project.dir, ...live }),
     model,
+    knownKeys: createKnownKeys(),
     smallModel: () => model.getSmallModel('sonnet'),
     meter: createUsageMeter(model.infoOf),
     mounts: createMountHealth(),

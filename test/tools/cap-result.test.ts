@@ -31,6 +31,13 @@ test('a larger one is stored privately in full, and shown by head and tail of wh
   expect(String(content).length).toBeLessThan(12_500);
 });
 
+test('keys are removed from the stored result', async () => {
+  const removeKeys = (text: string) => text.replace('secret', '[key]');
+  const content = `secret${'x'.repeat(100)}`;
+  await createResultCap(() => root, removeKeys)({ callId: 'call_1', tool: 'X' }, { content }, 50);
+  expect(await readFile(join(root, 'call_1.txt'), 'utf8')).toBe(`[key]${'x'.repeat(100)}`);
+});
+
 test.each([0, 1, 2])('no character is split (%i)', async (shift) => {
   const { content } = await cap(`${'a'.repeat(shift)}${'😀'.repeat(20_000)}`);
   expect(String(content).isWellFormed()).toBe(true);

@@ -198,6 +198,7 @@ export async function saveAndUseProviderKey(
   const stored = await saveProviderKey(answer.provider, key, core.environment);
   if (!stored.ok) return stored;
   core.model.setApiKey(name, key.trim());
+  core.knownKeys.add(name, key);
   const main = PROVIDER_PRESETS.get(name)?.defaultModel;
   return main === undefined ? stored : { ok: true, message: `${stored.message} Use it with /model ${name}/${main}.` };
 }

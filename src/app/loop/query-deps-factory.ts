@@ -60,7 +60,7 @@ export type QueryDepsFactory = {
 export function createQueryDepsFactory(core: Core, parts: QueryDepsParts): QueryDepsFactory {
   const { options, live, model, settings, meter } = core;
   const { session, permissions, hooks, toolset, prompt, runOverrides } = parts;
-  const capResult = createResultCap(() => join(session.transcript.folder, 'results'));
+  const capResult = createResultCap(() => join(session.transcript.folder, 'results'), core.knownKeys.remove);
   const { summarizeCalls } = createSideRequests(core);
 
   const gate: QueryDepsFactory['gate'] = (port, bounds = {}) =>

@@ -5,7 +5,8 @@ import type { AgentEvent } from '../../contracts/event.ts';
 import type { Conversation } from '../../contracts/frontend/conversation.ts';
 import type { LiveSessionState } from '../../contracts/live-session-state.ts';
 import { type AssistantMessage, isTypedByUser } from '../../contracts/message.ts';
-import type { ModelPort } from '../../contracts/model.ts';
+import type { ModelPort, RequestMessage, SerializedRequestPieces } from '../../contracts/model.ts';
+import type { KnownKeys } from '../../lib/text/known-keys.ts';
 import { serializeModelRequestParts } from '../../model/providers/anthropic/messages-request.ts';
 import { createTitleGenerator, type TitleGenerator } from '../../model/side-calls.ts';
 import { openDebugLog } from '../../session/debug-log.ts';
@@ -77,13 +78,16 @@ export function createSession(core: Core, { opened, started }: SessionDeps): Ses
   const savedState = createStateSaver(core, transcript, opened);
   const { dir, id: sessionId, isResumed } = opened;
   const leftover = isResumed ? 'words' : 'nothing';
-  const answerJournal = options.persistence === 'memory' ? undefined : createReplyJournal({ dir, sessionId, leftover });
+  const answerJournal =
+    options.persistence === 'memory'
+      ? undefined
+      : createReplyJournal({ dir, sessionId, leftover, removeKeys: core.knownKeys.remove });
   const debugLog = openDebugLog(options, core.environment.ouroHome, opened.id, () => new Date(core.now()));
   return {
     opened,
     transcript,
     ledger: started.createLedger(transcript),
-    recordedPort: recordRequests(transcript, opened.stored.knownTexts)(core.model.port),
+    recordedPort: recordRequests(transcript, opened.stored.knownTexts, core.knownKeys)(core.model.port),
     sentBefore: sent,
     warnings: [debugLog?.message, ...opened.warnings, notice].filter((text) => text !== undefined),
     publishedTranscript:
@@ -117,7 +121,7 @@ function sealPermissions(
 }
 
 function openSessionTranscript(
-  { options, environment, cwd, repository, bus, newId, now }: Core,
+  { options, environment, cwd, repository, knownKeys, bus, newId, now }: Core,
   opened: OpenedSession,
   mirror: ClaudeTranscriptMirror | undefined,
 ): SessionTranscript {
@@ -132,6 +136,7 @@ function openSessionTranscript(
     title: opened.stored.title,
     lock: opened.lock,
     mirror,
+    removeKeys: knownKeys.remove,
     newId,
     now,
     onNotice: (level, text) => void bus.emit({ type: 'notice', level, topic: 'session_store', text }),
@@ -140,7 +145,7 @@ function openSessionTranscript(
 
 /** Creates the mirror in Claude Code's format, if the settings ask for one. */
 function createTranscriptMirror(
-  { options, environment, settings, cwd, bus }: Core,
+  { options, environment, settings, cwd, knownKeys, bus }: Core,
   opened: OpenedSession,
 ): ClaudeTranscriptMirror | undefined {
   const mirrorRoot = settings.current().transcriptMirror;
@@ -151,6 +156,7 @@ function createTranscriptMirror(
     sessionId: opened.id,
     dir: opened.dir,
     initialContent: opened.isResumed ? 'with what is stored' : 'empty',
+    removeKeys: knownKeys.remove,
     onProblem: (text) => void bus.emit({ type: 'notice', level: 'warn', topic: 'session_store', text }),
   });
 }
@@ -207,7 +213,15 @@ const IN_MEMORY_INPUT: Pick<Conversation, 'draft' | 'history'> = {
 function recordRequests(
   transcript: Pick<SessionTranscript, 'append' | 'path'>,
   knownTexts: Iterable<string>,
+  { remove }: KnownKeys,
 ): (port: ModelPort) => ModelPort {
+  // A replay builds the request from the records, which have no keys.
+  const removeKeys = ({ system, before, serializeMessage, ...rest }: SerializedRequestPieces) => ({
+    ...rest,
+    system: remove(system),
+    before: remove(before),
+    serializeMessage: (message: RequestMessage) => remove(serializeMessage(message)),
+  });
   const recordHead = createRequestHeadRecorder(knownTexts);
   const digest = createRequestDigester();
   const recordDigest = createRequestDigestEncoder();
@@ -215,7 +229,7 @@ function recordRequests(
   return (port) => ({
     ...port,
     async *stream(request, options, signal) {
-      const records = [...recordHead(request), recordDigest(digest(serializeModelRequestParts(request)))];
+      const records = [...recordHead(request), recordDigest(digest(removeKeys(serializeModelRequestParts(request))))];
       await Promise.all(records.map((record) => transcript.append(record)));
       return yield* port.stream(request, options, signal);
     },

@@ -110,6 +110,8 @@ type StoredState = {
   readonly model?: string | undefined;
   readonly cwd?: string | undefined;
   readonly keys?: StoredApiKeys;
+  /** Called with each key and its provider or variable: at once, or when the key is fetched. */
+  readonly onKey?: ((name: string, key: string) => void) | undefined;
 };
 
 /** Creates the model registry from the command line, the session, the environment and the settings. */
@@ -118,17 +120,41 @@ export function openModelRegistry(
   settings: Settings,
   environment: Environment,
   limits: () => RuntimeLimits,
-  { keys = new Map(), onSignIn, ...stored }: StoredState,
+  { keys = new Map(), onSignIn, onKey = () => undefined, ...stored }: StoredState,
 ): ModelRegistryResult {
   const parsed = readModelConfig(settings, environment, keys, limits);
   if (!parsed.ok) return parsed;
   return createModelRegistry({
-    ...parsed.config,
+    ...reportKeys(parsed.config, onKey),
     clouds: { ...(parsed.config.clouds ?? EMPTY_CLOUD_SETTINGS), onSignIn },
     model: options.model ?? stored.model ?? parsed.config.model,
     ...(options.betas === undefined ? {} : { betas: options.betas }),
     demo: createDemoSettings(options, stored.cwd),
   });
+}
+
+/** Reports the keys of a configuration: those it contains at once, the others when they are fetched. */
+function reportKeys(config: ModelConfig, onKey: NonNullable<StoredState['onKey']>): ModelConfig {
+  const { apiKey, authToken, customHeaders = {}, providers = {} } = config;
+  const reportFetched = (name: string, fetchKey: () => Promise<string>) => async () => {
+    const key = await fetchKey();
+    onKey(name, key);
+    return key;
+  };
+  if (typeof apiKey === 'string') onKey('anthropic', apiKey);
+  if (authToken !== undefined) onKey('anthropic', authToken);
+  for (const [name, value] of Object.entries(customHeaders))
+    if (/auth|key|token|secret/i.test(name)) onKey('ANTHROPIC_CUSTOM_HEADERS', value.replace(/^\s*\w+ /, ''));
+  const reported = Object.entries(providers).map(([name, server]) => {
+    if (server.apiKey !== undefined) onKey(name, server.apiKey);
+    const { fetchKey } = server;
+    return [name, fetchKey === undefined ? server : { ...server, fetchKey: reportFetched(name, fetchKey) }] as const;
+  });
+  return {
+    ...config,
+    ...(typeof apiKey === 'function' && { apiKey: reportFetched('anthropic', apiKey) }),
+    providers: Object.fromEntries(reported),
+  };
 }
 
 /** Chooses the demo's sample project: the session's folder, the working directory, or a separate one. */

@@ -26,6 +26,8 @@ type MirrorOptions = {
   /** Decides if the stored session is mirrored first; an earlier run may have mirrored it only in part. */
   readonly initialContent: 'empty' | 'with what is stored';
   readonly onProblem: (text: string) => void;
+  /** Removes keys from lines before they are written. */
+  readonly removeKeys: (lines: string) => string;
 };
 
 type QueuedRecord = { readonly record: SessionRecord; readonly agentId: string | undefined };
@@ -84,7 +86,7 @@ export function createClaudeTranscriptMirror(options: MirrorOptions): ClaudeTran
     const written = [...new Set(batch.map(({ agentId }) => agentId))].map((agentId) => {
       const { file, convert } = getFile(agentId);
       const lines = batch.flatMap((entry) => (entry.agentId === agentId ? convert(entry.record) : []));
-      return lines.length === 0 ? undefined : file.append(toText(lines));
+      return lines.length === 0 ? undefined : file.append(options.removeKeys(toText(lines)));
     });
     await Promise.all(written);
   }

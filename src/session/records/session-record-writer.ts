@@ -26,6 +26,11 @@ export type SessionRecordWriterOptions = {
   /** Called with a message for the user when writing fails and when it works again. */
   readonly onNotice: (level: 'info' | 'error', text: string) => void;
   readonly fs: AppendFs;
+  /**
+   * Removes keys from a line. A resumed request therefore differs from what the model saw, and once misses the cache; a
+   * signature over changed thinking is rejected, and the thinking left out. Both are better than a key on disk.
+   */
+  readonly removeKeys?: ((line: string) => string) | undefined;
   /** Called with every record before it is written. */
   readonly onRecord?: ((record: SessionRecord) => void) | undefined;
   /** Storage on another disk for lines that cannot be written. */
@@ -36,7 +41,7 @@ const MAX_CHARS_AFTER_TITLE = 8_000;
 
 /** Creates a record writer; the file is opened by its first record. */
 export function createSessionRecordWriter(options: SessionRecordWriterOptions, path: string) {
-  const { sessionId, cwd, gitBranch, version, newId, now, onNotice, fs } = options;
+  const { sessionId, cwd, gitBranch, version, newId, now, onNotice, fs, removeKeys = (line) => line } = options;
   let parentUuid = options.lastUuid;
   let title = options.title;
   let charsSinceTitle = 0;
@@ -57,7 +62,7 @@ export function createSessionRecordWriter(options: SessionRecordWriterOptions, p
     const timestamp = new Date(now()).toISOString();
     const record = createSessionRecord(body, { uuid, parentUuid, sessionId, timestamp, cwd, version, ...branch });
     options.onRecord?.(record);
-    const line = `${JSON.stringify(record)}\n`;
+    const line = removeKeys(`${JSON.stringify(record)}\n`);
     parentUuid = uuid;
     charsSinceTitle = body.type === 'title' ? 0 : charsSinceTitle + line.length;
     if (body.type === 'title') title = body;
