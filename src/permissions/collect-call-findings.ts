@@ -1,4 +1,5 @@
 import type { Rule, TraceStep } from '../contracts/permission.ts';
+import { isPublicAddress } from '../lib/network/ip-address.ts';
 import { compileStarPattern } from '../lib/patterns/glob.ts';
 import {
   type AnalysisFindings,
@@ -214,22 +215,10 @@ function matchesHostRule({ specifier, behavior }: Pick<Rule, 'specifier' | 'beha
   return star === '' ? host === pattern || (isSubdomain && behavior !== 'allow') : isSubdomain;
 }
 
+/** Returns whether a host is of this machine or of a private network, by its address or its name. */
 function isPrivate(host: string): boolean {
-  if (host.startsWith('[')) return isPrivateV6(host.slice(1, -1));
-  if (host === 'localhost' || /\.(?:localhost|local|internal|home\.arpa|intranet|lan|corp)$/.test(host)) return true;
-  const bytes = host.split('.').map(Number);
-  const [a = 0, b = 0, c = 0] = bytes;
-  if (bytes.length !== 4 || bytes.some((byte) => !Number.isInteger(byte))) return !host.includes('.');
-  if (a === 0 || a === 10 || a === 127 || a >= 224) return true;
-  if ((a === 100 && b >= 64 && b < 128) || (a === 169 && b === 254) || (a === 172 && b >= 16 && b < 32)) return true;
-  return (
-    (a === 192 && (b === 168 || (b === 0 && (c === 0 || c === 2)))) ||
-    (a === 198 && (b === 18 || b === 19 || (b === 51 && c === 100))) ||
-    (a === 203 && b === 0 && c === 113)
-  );
-}
-
-/** Treats only global unicast addresses as public; not mapped, translated or tunnelled ones. */
-function isPrivateV6(host: string): boolean {
-  return !/^[23]/.test(host) || /^(?:2001:(?:0:|db8|:)|2002:)/.test(host);
+  const address = host.replace(/^\[(.*)\]$/, '$1');
+  if (/^[\d.]+$|:/.test(address)) return !isPublicAddress(address);
+  if (host === 'localhost' || !host.includes('.')) return true;
+  return /\.(?:localhost|local|internal|home\.arpa|intranet|lan|corp)$/.test(host);
 }
