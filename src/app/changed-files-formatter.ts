@@ -4,9 +4,9 @@ import { isPathBelow } from '../lib/files/path-style.ts';
 import type { ProgramCheck } from '../lib/processes/program-check.ts';
 import { unwrapReminder } from '../lib/text/reminder.ts';
 import { type FileCheckerKind, runFormattersOrLinters } from '../lsp/run-formatters-and-linters.ts';
+import { listTouchedFiles } from '../tools/touched-files.ts';
 import type { Core } from './core.ts';
 import type { SessionCheckpoints } from './session/checkpoints.ts';
-import { listCallFiles } from './session-language-servers.ts';
 
 /** The linting and formatting of the files that calls have changed, at the end of a turn. */
 export type ChangedFilesFormatter = {
@@ -75,7 +75,8 @@ export function createChangedFilesFormatter(
   const recorder: Feature = {
     name: 'formatter',
     async afterCall(request, outcome) {
-      const { writes } = outcome.isError === true ? { writes: [] } : listCallFiles(request, environment.home);
+      if (outcome.isError === true) return {};
+      const { writes } = listTouchedFiles(request, { cwd: request.cwd, home: environment.home });
       for (const file of writes) if (isPathBelow(cwd, file)) written.add(file);
       return {};
     },

@@ -1,9 +1,7 @@
-import { basename, resolve } from 'node:path';
+import { basename } from 'node:path';
 import type { LanguageServerConfig } from '../contracts/extension.ts';
 import type { Feature } from '../contracts/feature.ts';
-import type { JsonObject } from '../contracts/json.ts';
 import type { Settings } from '../contracts/settings.ts';
-import type { CallRequest } from '../contracts/tool.ts';
 import { parseLanguageServers } from '../extensions/plugins/parse-language-servers.ts';
 import type { EditorDiagnostics } from '../ide/editor-files.ts';
 import type { ProgramCheck } from '../lib/processes/program-check.ts';
@@ -14,8 +12,7 @@ import { type LanguageQuery, runLanguageQuery } from '../lsp/language-query.ts';
 import { createLanguageServers } from '../lsp/language-server-manager.ts';
 import { findSymbolRenameChanges, type SymbolRenameRequest } from '../lsp/symbol-rename.ts';
 import type { FileLineEdits } from '../tools/edit/file-line-edits.ts';
-import { resolveToolPath } from '../tools/tool-facts.ts';
-import { findBuiltInToolTraits } from '../tools/tool-traits.ts';
+import { listTouchedFiles } from '../tools/touched-files.ts';
 import type { Core } from './core.ts';
 import type { IdeIntegration } from './ide-integration.ts';
 import type { Session } from './session/session.ts';
@@ -128,13 +125,14 @@ function createCallDiagnostics(tracker: DiagnosticsTracker, inEditor: EditorDiag
     name: 'diagnostics',
     /** Records the diagnostics before the first write. */
     async beforeCall(request, callSignal) {
-      if (listCallFiles(request, home).writes.length > 0) await inEditor.recordBefore(callSignal);
+      if (listTouchedFiles(request, { cwd: request.cwd, home }).writes.length > 0)
+        await inEditor.recordBefore(callSignal);
       return {};
     },
     /** Records the files a call read and wrote. */
     async afterCall(request, outcome, _durationMs, callSignal) {
       signal = callSignal;
-      const { reads, writes } = listCallFiles(request, home);
+      const { reads, writes } = listTouchedFiles(request, { cwd: request.cwd, home });
       if (outcome.isError !== true) {
         if (writes.length > 0) inEditor.recordWrite();
         await Promise.all([...reads.map(tracker.recordRead), ...writes.map(tracker.recordWrite)]);
@@ -150,16 +148,4 @@ function createCallDiagnostics(tracker: DiagnosticsTracker, inEditor: EditorDiag
     takeReportedDiagnostics: (): Promise<readonly string[]> =>
       takeDiagnostics(AbortSignal.abort(), new AbortController().signal),
   };
-}
-
-/** Lists the files a call read and wrote, from the facts of its tool; a search counts as reading none. */
-export function listCallFiles(
-  { tool, input, cwd }: Pick<CallRequest, 'tool' | 'cwd'> & { readonly input: JsonObject },
-  home: string,
-) {
-  const facts = findBuiltInToolTraits(tool)?.facts?.(input, cwd);
-  const resolvePaths = (paths: readonly string[] = []) =>
-    paths.map((path) => resolve(resolveToolPath(path, { cwd, home })));
-  if (facts === undefined || facts.searches !== undefined) return { reads: [], writes: [] };
-  return { reads: resolvePaths(facts.reads), writes: resolvePaths(facts.writes) };
 }

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { JsonObject, JsonValue } from '../contracts/json.ts';
 import { type CallStep, type Tool, ToolFailure } from '../contracts/tool.ts';
 import { quoteShellWord } from '../lib/text/shell-quotes.ts';
+import { narrowToString } from '../model/stream/json-values.ts';
 import { bashTraits } from './bash/bash.ts';
 import { buildTool } from './build-tool.ts';
 import { editTraits } from './edit/edit.ts';
@@ -19,6 +20,11 @@ const FORM = `${PATCH_START}\\n*** Update File: src/a.ts\\n@@\\n context\\n-old\
 
 export const applyPatchTraits: BuiltInToolTraits = defineToolTraits({
   name: 'ApplyPatch',
+  // Each step is asked about by itself; these are the files of all of them.
+  facts: ({ patch, folder }) => ({
+    kind: 'edit',
+    writes: listPatchFiles(narrowToString(patch) ?? '', narrowToString(folder)),
+  }),
   forms: {
     example: `apply_patch{input:"${FORM}"}`,
     names: ['apply_patch', 'patch', ...listShellNames()],
@@ -56,11 +62,7 @@ export function createApplyPatchTool(deps: FileChangeDeps): Tool {
       });
     },
     async guardSteps({ patch, folder }, { cwd, signal }) {
-      const parsed = parsePatch(patch);
-      const written = parsed.ok ? parsed.files.flatMap((file) => listPaths(file)) : [];
-      const files = [...new Set(written)].map((file) =>
-        resolveToolPath(path.join(folder ?? '', file), { cwd, home: deps.home }),
-      );
+      const files = listPatchFiles(patch, folder).map((file) => resolveToolPath(file, { cwd, home: deps.home }));
       const release = await deps.locks.hold(files, signal).catch(refuseLockedFile);
       try {
         return { ...(await prepareFileRollback(files, deps)), release };
@@ -77,6 +79,13 @@ export function createApplyPatchTool(deps: FileChangeDeps): Tool {
 
 const listPaths = (file: PatchedFile): readonly string[] =>
   file.kind === 'update' && file.movedTo !== undefined ? [file.path, file.movedTo] : [file.path];
+
+/** Lists the files that a patch changes; none if it cannot be read. */
+function listPatchFiles(patch: string, folder = ''): readonly string[] {
+  const parsed = parsePatch(patch);
+  const paths = parsed.ok ? parsed.files.flatMap(listPaths) : [];
+  return [...new Set(paths)].map((written) => path.join(folder, written));
+}
 
 function describeFiles(patch: string): string {
   const parsed = parsePatch(patch);

@@ -22,6 +22,23 @@ const TOOL_NAME_READERS = [
   'ui/widgets/tool-calls/tool-entry.ts',
   'ui/input/run-key-command.ts',
 ];
+/** Arguments that name a file or an edit. What a call touches is asked of `listTouchedFiles`. */
+const FILE_ARGUMENTS = [
+  'file_path',
+  'notebook_path',
+  'path',
+  'old_string',
+  'new_string',
+  'new_source',
+  'edits',
+  'patch',
+];
+/** Files outside tools/ that may read them: the calls of the demo model, and the screen, which draws calls it replays. */
+const FILE_ARGUMENT_READERS = [
+  'model/providers/demo/tour.ts',
+  'ui/widgets/diff/diff-lines.ts',
+  'ui/widgets/viewer/page-rows.ts',
+];
 const TOOLS = new Set(TOOL_TRAITS.flatMap(({ name, aliases = [] }) => [name, ...aliases]));
 /** Names of programs that are also kinds of requirements, keys of inputs and rules, or sources of rules. */
 const COMMON_WORDS = ['command', 'read', 'file', 'local', 'source'];
@@ -35,7 +52,10 @@ export function knowledgeViolations(sources: Sources): readonly string[] {
     const programs = !isGate || isTable(path) ? [] : new Set(lists.flatMap(programsIn));
     const mayName = path.startsWith('tools/') || TOOL_NAME_READERS.includes(path);
     const tools = mayName ? [] : new Set(lists.flatMap((words) => toolsIn(path, words)));
+    const readsArguments = path.startsWith('tools/') || FILE_ARGUMENT_READERS.includes(path);
+    const fileArguments = readsArguments ? [] : new Set(fileArgumentsIn(path, text));
     return [
+      ...[...fileArguments].map((name) => `${path}: reads the argument ${name} of a tool; its facts must state it`),
       ...[...programs].map((name) => `${path}: names the program ${name}; only ${TABLE} may`),
       ...[...tools].map((name) => `${path}: names the tool ${name}; its definition must declare the property`),
     ];
@@ -56,6 +76,16 @@ function wordsIn(path: string, text: string): readonly (readonly string[])[] {
     if (typeof regex === 'object' && regex !== null && 'pattern' in regex) found.push(choicesOf(String(regex.pattern)));
   }
   return found;
+}
+
+/** Returns the arguments for files that a source reads from the input of a call. */
+function fileArgumentsIn(path: string, text: string): readonly string[] {
+  return nodesOf(path, text).flatMap(({ type, object, property }) => {
+    if (type !== 'MemberExpression' || !isNode(object) || !isNode(property)) return [];
+    const owner = isNode(object.property) ? object.property.name : object.name;
+    const name = String(property.name);
+    return owner === 'input' && FILE_ARGUMENTS.includes(name) ? [name] : [];
+  });
 }
 
 /** `a b`, `a,b` and `a|b` are lists of words; `/usr/bin/a` is one. */

@@ -283,6 +283,25 @@ testGolden({
     },
     turns: [calls(toolUse('Read', { file_path: 'sub/a.txt' }, 'toolu_1')), says('Done.')],
   },
+  'a patch touches the files it names': {
+    options: { permissionMode: 'acceptEdits' },
+    files: {
+      '.claude/rules/numbers.md': '---\npaths: sub/**\n---\nWrite numbers as words.',
+      '.claude/skills/subs/SKILL.md': '---\ndescription: Knows the folder sub\npaths: sub/**\n---\nLook twice.',
+      'sub/CLAUDE.md': 'This folder is generated.\n',
+      'sub/a.txt': 'alpha\n',
+    },
+    turns: [
+      calls(
+        toolUse(
+          'apply_patch',
+          { input: '*** Begin Patch\n*** Update File: sub/a.txt\n@@\n-alpha\n+beta\n*** End Patch' },
+          'toolu_1',
+        ),
+      ),
+      says('Done.'),
+    ],
+  },
   'a command in the background is read and killed': {
     options: { allowedTools: ['Bash'] },
     turns: [

@@ -1,9 +1,8 @@
 import { stat } from 'node:fs/promises';
 import { release } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { Skill } from '../../contracts/extension.ts';
-import { isJsonObject, type JsonValue } from '../../contracts/json.ts';
 import type { SystemPart } from '../../contracts/model.ts';
 import type { SettingsLayer } from '../../contracts/settings.ts';
 import { createGitChangeTracker } from '../../git/external-change-tracker.ts';
@@ -33,6 +32,7 @@ import {
 import type { PreviousRequestHead } from '../../session/persisted-state.ts';
 import { isSettingsSourceEnabled, type SelectableSettingsSource } from '../../settings/load-settings.ts';
 import type { DiskChange } from '../../tools/files/disk-changes.ts';
+import { listTouchedFiles } from '../../tools/touched-files.ts';
 import type { Core } from '../core.ts';
 import { createInstructionReadGate } from '../permissions/instruction-read-gate.ts';
 import type { SessionPermissions } from '../permissions/session-permissions.ts';
@@ -129,8 +129,10 @@ export function createSessionSystemPrompt(core: Core, deps: PromptDeps) {
     listDynamicParts: () => [...now().moved, ...system.parts().filter(isFolderDependentPromptPart)],
     /** Tracks touched files, compactions and the times when other programs may change the repository. */
     onEvent(event: AgentEvent): void {
-      const touched = event.type === 'tool_start' ? getTouchedPath(event.input) : undefined;
-      if (touched !== undefined) change({ type: 'touched', path: resolve(live.current().cwd, touched) });
+      if (event.type === 'tool_start') {
+        const { reads, writes } = listTouchedFiles(event, { cwd: live.current().cwd, home: core.environment.home });
+        for (const path of [...reads, ...writes]) change({ type: 'touched', path });
+      }
       if (event.type === 'compacted') {
         attachments.compacted();
         change({ type: 'compacted', system: system.parts() });
@@ -276,11 +278,6 @@ function createNewsSources(core: Core, deps: PromptDeps) {
 async function readFileChange({ path, status, diff }: DiskChange): Promise<UnseenFileChange> {
   const stats = await stat(path).catch(() => undefined);
   return { path, kind: status, version: `${status} ${stats?.mtimeMs ?? ''}`, ...(diff === undefined ? {} : { diff }) };
-}
-
-function getTouchedPath(input: JsonValue): string | undefined {
-  const path = isJsonObject(input) ? (input.file_path ?? input.notebook_path) : undefined;
-  return typeof path === 'string' ? path : undefined;
 }
 
 function formatToday(): string {

@@ -1,13 +1,13 @@
-import { relative, resolve } from 'node:path';
+import { relative } from 'node:path';
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { PromptTemplate, Skill } from '../../contracts/extension.ts';
-import { isJsonObject } from '../../contracts/json.ts';
 import { type CallContext, ToolFailure, type ToolOutcome } from '../../contracts/tool.ts';
 import { expandSlashCommand } from '../../extensions/expand-slash-command.ts';
 import { findSkill } from '../../extensions/load-skills.ts';
 import { isMatchedByGlobs } from '../../prompt/memory/session-memory-files.ts';
 import type { SkillToolDeps } from '../../tools/skill.ts';
 import type { TaskToolDeps } from '../../tools/task/task.ts';
+import { listTouchedFiles } from '../../tools/touched-files.ts';
 import type { Core } from '../core.ts';
 import type { DirectToolCalls } from './direct-tool-calls.ts';
 import type { RunOverrides } from './run-overrides.ts';
@@ -125,7 +125,7 @@ function getSlashName(callable: PromptTemplate): string {
 }
 
 /** Creates the skills that are offered to the model: those with `paths` after a matching file was touched. */
-export function createOfferedSkills({ extensions, live, cwd }: Pick<Core, 'extensions' | 'live' | 'cwd'>) {
+export function createOfferedSkills({ extensions, live, cwd, environment }: Core) {
   const activated = new Set<string>();
   return {
     list: (): readonly Skill[] =>
@@ -135,12 +135,11 @@ export function createOfferedSkills({ extensions, live, cwd }: Pick<Core, 'exten
           ({ callers, paths, path }) => callers !== 'people' && (paths.length === 0 || activated.has(path)),
         ),
     onEvent(event: AgentEvent) {
-      if (event.type !== 'tool_start' || !isJsonObject(event.input)) return;
-      const touched = event.input.file_path ?? event.input.notebook_path;
-      if (typeof touched !== 'string') return;
-      const touchedPath = relative(cwd, resolve(live.current().cwd, touched));
+      if (event.type !== 'tool_start') return;
+      const { reads, writes } = listTouchedFiles(event, { cwd: live.current().cwd, home: environment.home });
+      const touched = [...reads, ...writes].map((path) => relative(cwd, path));
       for (const { paths, path } of extensions.current().skills)
-        if (!activated.has(path) && paths.length > 0 && isMatchedByGlobs(paths, touchedPath)) activated.add(path);
+        if (touched.some((file) => isMatchedByGlobs(paths, file))) activated.add(path);
     },
   };
 }

@@ -13,7 +13,8 @@ import type { UserAnswer, UserQuestion } from '../../../contracts/tool.ts';
 import { exhaustive, getErrorMessage } from '../../../lib/errors.ts';
 import { formatCodeBlock } from '../../../lib/text/markdown.ts';
 import { sanitize } from '../../../lib/text/sanitize.ts';
-import { convertDiffToAcp, convertProposedEditToAcp, getAcpCallLocations, getAcpToolKind } from './session-updates.ts';
+import { listCallLocations } from '../../../tools/touched-files.ts';
+import { convertDiffToAcp, convertProposedEditToAcp, getAcpToolKind } from './session-updates.ts';
 
 /** Creates a listener that sends questions to the editor and withdraws those answered elsewhere. */
 export function createAcpQuestionRelay(agent: Agent, asker: QuestionTarget): (event: AgentEvent) => void {
@@ -83,7 +84,7 @@ async function askPermission(
     kind: getAcpToolKind(toolName),
     status: 'pending',
     content: createAcpPermissionContent(request),
-    locations: getAcpCallLocations(facts.input),
+    locations: [...listCallLocations(facts)],
     rawInput: facts.input,
   };
   const chosen = await choose(

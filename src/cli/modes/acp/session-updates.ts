@@ -1,4 +1,4 @@
-import type { SessionUpdate, ToolCallContent, ToolCallLocation, ToolKind } from '@agentclientprotocol/sdk/unstable';
+import type { SessionUpdate, ToolCallContent, ToolKind } from '@agentclientprotocol/sdk/unstable';
 import type { DiffHunk, Display } from '../../../contracts/display.ts';
 import type { AgentEvent } from '../../../contracts/event.ts';
 import type { CommandInfo } from '../../../contracts/frontend/command.ts';
@@ -6,6 +6,7 @@ import type { Conversation } from '../../../contracts/frontend/conversation.ts';
 import { isJsonObject, type JsonValue } from '../../../contracts/json.ts';
 import type { AssistantBlock, Message, ToolResultBlock, UserBlock } from '../../../contracts/message.ts';
 import { isSystemReminder } from '../../../lib/text/reminder.ts';
+import { listCallLocations, listProposedEdits } from '../../../tools/touched-files.ts';
 
 /** Converts an event to ACP session updates; most events have none. */
 export function convertEventToAcp(event: AgentEvent): readonly SessionUpdate[] {
@@ -128,7 +129,7 @@ function createToolCall(block: Extract<AssistantBlock, { type: 'tool_use' }>): S
     kind: getAcpToolKind(block.name),
     status: 'pending',
     content: convertProposedEditToAcp(block.name, block.input),
-    locations: getAcpCallLocations(block.input),
+    locations: [...listCallLocations({ tool: block.name, input: block.input })],
     rawInput: block.input,
   };
 }
@@ -157,6 +158,7 @@ const TOOL_KINDS: Readonly<Record<string, ToolKind>> = {
   Read: 'read',
   Edit: 'edit',
   MultiEdit: 'edit',
+  ApplyPatch: 'edit',
   Write: 'edit',
   NotebookEdit: 'edit',
   Grep: 'search',
@@ -182,15 +184,14 @@ export function isCommandTool(tool: string): boolean {
 
 /** Returns the change an edit call proposes, as far as its input shows. */
 export function convertProposedEditToAcp(tool: string, input: JsonValue): ToolCallContent[] {
-  const path = getPath(input);
-  if (getAcpToolKind(tool) !== 'edit' || path === undefined || !isJsonObject(input)) return [];
-  const toDiff = (edit: JsonValue | undefined): ToolCallContent[] =>
-    isJsonObject(edit) && typeof edit.old_string === 'string' && typeof edit.new_string === 'string'
-      ? [{ type: 'diff', path, oldText: edit.old_string, newText: edit.new_string }]
-      : [];
-  if (typeof input.content === 'string') return [{ type: 'diff', path, oldText: null, newText: input.content }];
-  const edits: readonly JsonValue[] = Array.isArray(input.edits) ? input.edits : [input];
-  return edits.flatMap(toDiff);
+  const [location] = listCallLocations({ tool, input });
+  if (getAcpToolKind(tool) !== 'edit' || location === undefined || !isJsonObject(input)) return [];
+  return listProposedEdits(input).map(({ before = null, after }) => ({
+    type: 'diff',
+    path: location.path,
+    oldText: before,
+    newText: after,
+  }));
 }
 
 /** Converts a diff display to one content item per hunk; returns `undefined` for other displays. */
@@ -223,17 +224,4 @@ function joinLines(hunk: DiffHunk, side: 'add' | 'del'): string {
     .filter(({ kind }) => kind === 'same' || kind === side)
     .map(({ text }) => `${text}\n`)
     .join('');
-}
-
-/** Returns the file a call works on, which the editor can open. */
-export function getAcpCallLocations(input: JsonValue): ToolCallLocation[] {
-  const path = getPath(input);
-  if (path === undefined) return [];
-  const line = isJsonObject(input) && typeof input.offset === 'number' ? { line: input.offset } : {};
-  return [{ path, ...line }];
-}
-
-function getPath(input: JsonValue): string | undefined {
-  if (!isJsonObject(input)) return undefined;
-  return [input.file_path, input.notebook_path, input.path].find((value) => typeof value === 'string');
 }
