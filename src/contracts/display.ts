@@ -21,6 +21,8 @@ export type Todo = {
 /** A multiple-choice question for the user. */
 export type Question = {
   readonly question: string;
+  /** Text of somebody else, which is shown as a quotation. */
+  readonly quote?: string;
   readonly header?: string;
   readonly multiSelect: boolean;
   readonly options: readonly QuestionOption[];

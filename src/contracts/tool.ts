@@ -68,14 +68,16 @@ export type CallContext = {
 
 /** A question of a tool to the user. The answer is matched by id. */
 export type UserQuestion =
-  | { readonly kind: 'questions'; readonly questions: readonly Question[] }
+  | { readonly kind: 'questions'; readonly questions: readonly Question[]; readonly source?: QuestionSource }
   | { readonly kind: 'plan'; readonly plan: string }
-  | {
+  | ({
       readonly kind: 'elicitation';
-      readonly server: string;
       readonly message: string;
       readonly wants: ElicitationRequest;
-    };
+    } & QuestionSource);
+
+/** The MCP server that asks, and the file that configures it; flags and hosts have none. */
+export type QuestionSource = { readonly server: string; readonly file?: string | undefined };
 
 /** The request of an MCP server to the user: fill in a form, or visit a URL. */
 export type ElicitationRequest =

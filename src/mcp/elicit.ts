@@ -1,10 +1,11 @@
 import type { ElicitRequest, ElicitResult } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
 import { isJsonObject, type JsonObject } from '../contracts/json.ts';
-import type { CallContext, ElicitationRequest } from '../contracts/tool.ts';
+import type { CallContext, ElicitationRequest, QuestionSource } from '../contracts/tool.ts';
 import { applyFormDefaults, parseFormFields, validateForm } from '../lib/form-schema.ts';
 import { copyAsJson } from '../lib/json.ts';
-import { sanitizeUntrusted } from '../lib/text/sanitize.ts';
+import { hasLookalikeText } from '../permissions/call-risks.ts';
+import { shortenServerText } from './server-text.ts';
 
 /** Asks the user a question; `undefined` is no answer. */
 export type AskUser = CallContext['ask'];
@@ -12,16 +13,17 @@ export type AskUser = CallContext['ask'];
 /** The answer for the server, and the reason when it was declined without the user's decision. */
 export type ElicitationOutcome = { readonly result: ElicitResult; readonly reason?: string };
 
-const MESSAGE_CHARS = 1_000;
-const MESSAGE_LINES = 5;
 /** Fields for secrets, which the protocol forbids in forms: an answer goes through ouro and its session file. */
 const SECRET_FIELD =
-  /pass(?:word|phrase|code|wd)|secret|credential|\b(?:api|access|private|secret|auth)[ _-]?key|\btoken\b|_token\b|token_|\bpin\b|\botp\b/i;
+  /pass(?:wor[dt]|phrase|code|wd)|kennwort|mot[ _]de[ _]passe|contrase|secret|credential|\b(?:api|access|private|auth|ssh|encryption|recovery|license)[ _-]?keys?\b|^key$|\b(?:security|verification|recovery|backup)[ _-]?codes?\b|seed[ _-]?phrase|mnemonic|\btoken\b|_token\b|token_|\bpin\b|\botp\b|\bcv[vc]\b/i;
+/** Names of secrets that a message with a text field must not have; `token` and `key` have other meanings there. */
+const MESSAGE_ABOUT_SECRET =
+  /passwor[dt]|passphrase|\bsecret\b|\b(?:api|access|private|ssh)[ _-]?key\b|\b(?:access|api|auth|bearer|session) token\b|seed phrase|credentials?\b/i;
 const contentSchema = z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]));
 
 /** Asks the user a server's question; declines when the user cannot be asked or the answer does not fit the form. */
 export async function elicit(
-  server: string,
+  source: QuestionSource,
   params: ElicitRequest['params'],
   ask: AskUser | undefined,
   withdrawSignal: AbortSignal,
@@ -29,10 +31,10 @@ export async function elicit(
   if (ask === undefined) return decline('The user cannot be asked in this mode.');
   const request = parseRequest(params);
   if (request.mode === 'url' && !/^https?:/.test(request.url)) return decline(`${request.url} is not a web address.`);
-  if (request.mode === 'form' && asksForSecret(request.schema))
+  if (request.mode === 'form' && asksForSecret(params.message, request.schema))
     return decline('A form must not ask for passwords, keys or tokens. Send the user to a web address instead.');
-  const message = shortenMessage(sanitizeUntrusted(params.message));
-  const answer = await ask({ kind: 'elicitation', server, message, wants: request }, withdrawSignal);
+  const message = shortenServerText(params.message);
+  const answer = await ask({ kind: 'elicitation', ...source, message, wants: request }, withdrawSignal);
   if (answer === undefined) return { result: { action: 'cancel' } };
   if (answer.kind !== 'elicitation') return decline('The frontend answered a different kind of question.');
   if (answer.action !== 'accept') {
@@ -47,20 +49,27 @@ export async function elicit(
   return { result: { action: 'accept', content: parsed.data } };
 }
 
-function asksForSecret(schema: JsonObject): boolean {
+function asksForSecret(message: string, schema: JsonObject): boolean {
+  const hasText = parseFormFields(schema).some(({ type }) => type.kind === 'text');
   const properties = isJsonObject(schema.properties) ? schema.properties : {};
-  return Object.entries(properties).some(([name, field]) => {
-    const { title, description } = isJsonObject(field) ? field : {};
-    const labels = [name, name.replaceAll(/([a-z])([A-Z])/g, '$1_$2'), title, description];
-    return labels.some((label) => typeof label === 'string' && SECRET_FIELD.test(label));
-  });
+  return (
+    (hasText && (MESSAGE_ABOUT_SECRET.test(normalizeLabel(message)) || hasLookalikeText(message))) ||
+    Object.entries(properties).some(([name, field]) => {
+      const { title, description } = isJsonObject(field) ? field : {};
+      const labels = [name, name.replaceAll(/([a-z])([A-Z])/g, '$1_$2'), title, description];
+      return labels.some(
+        (label) => typeof label === 'string' && (SECRET_FIELD.test(normalizeLabel(label)) || hasLookalikeText(label)),
+      );
+    })
+  );
 }
 
-/** A longer message could imitate a whole screen. */
-function shortenMessage(message: string): string {
-  const lines = message.slice(0, MESSAGE_CHARS).split('\n');
-  return lines.length <= MESSAGE_LINES ? lines.join('\n') : [...lines.slice(0, MESSAGE_LINES - 1), '…'].join('\n');
-}
+/** Removes what hides a word from the pattern and not from the eye. */
+const normalizeLabel = (text: string) =>
+  text
+    .normalize('NFKC')
+    .replaceAll(/\p{Cf}/gu, '')
+    .trim();
 
 function parseRequest(params: ElicitRequest['params']): ElicitationRequest {
   if (params.mode === 'url') return { mode: 'url', url: params.url, id: params.elicitationId };

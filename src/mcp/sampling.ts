@@ -8,10 +8,12 @@ import {
 import { isJsonObject } from '../contracts/json.ts';
 import type { AssistantBlock, AssistantMessage, UserBlock } from '../contracts/message.ts';
 import type { ModelRequest, RequestMessage, ToolSpec } from '../contracts/model.ts';
+import type { QuestionSource } from '../contracts/tool.ts';
 import { copyAsJson, isNestedDeeperThan, MAX_JSON_DEPTH } from '../lib/json.ts';
-import { sanitizeUntrusted, sanitizeUntrustedLine } from '../lib/text/sanitize.ts';
+import { sanitizeUntrusted } from '../lib/text/sanitize.ts';
 import { convertMcpContentBlock } from './content.ts';
 import type { AskUser } from './elicit.ts';
+import { shortenServerText } from './server-text.ts';
 
 /** Sends a server's request to the conversation's model. */
 export type RunSamplingRequest = (
@@ -26,7 +28,7 @@ export type RunSamplingRequest = (
 export type McpSamplingVerdictLookup = () => 'allow' | 'ask' | 'deny' | undefined;
 
 type SamplerParts = {
-  readonly server: string;
+  readonly source: QuestionSource;
   /** Absent where sampling is not offered. */
   readonly sample: RunSamplingRequest | undefined;
   readonly rule: McpSamplingVerdictLookup;
@@ -36,7 +38,6 @@ type SamplerParts = {
 
 /** Error code for a refused request, by the specification. */
 const REFUSED = -1;
-const PREVIEW_CHARS = 600;
 /** Requests that run without a question after the user allowed them for the connection. */
 const MAX_PREAPPROVED = 50;
 const ALLOW_ONCE = 'Yes';
@@ -44,7 +45,8 @@ const ALLOW_CONNECTION = "Yes, and don't ask again while it is connected";
 const DENY = 'No';
 
 /** Creates the handler of a server's sampling requests; the user approves them, and a refusal lasts for the call. */
-export function createSamplingHandler({ server, sample, rule, onSampled }: SamplerParts) {
+export function createSamplingHandler({ source, sample, rule, onSampled }: SamplerParts) {
+  const { server } = source;
   let preapproved = 0;
   const refusedCalls = new WeakSet<object>();
 
@@ -66,7 +68,7 @@ export function createSamplingHandler({ server, sample, rule, onSampled }: Sampl
         `The user cannot be asked in this mode. The permission rule Sampling(${server}) would allow the request.`,
       );
     if (refusedCalls.has(ask)) throw new McpError(REFUSED, 'The user declined.');
-    const answer = await ask({ kind: 'questions', questions: [createQuestion(server, params)] }, withdrawSignal);
+    const answer = await ask({ kind: 'questions', questions: [createQuestion(params)], source }, withdrawSignal);
     const [choice] = answer?.kind === 'questions' ? answer.answers : [];
     if (choice === ALLOW_CONNECTION) preapproved = MAX_PREAPPROVED;
     if (choice === ALLOW_ONCE || choice === ALLOW_CONNECTION) return;
@@ -98,16 +100,15 @@ export function createSamplingHandler({ server, sample, rule, onSampled }: Sampl
 }
 
 /** Creates the question for the user, with the start of the server's last message. */
-function createQuestion(server: string, { messages, tools = [], maxTokens }: CreateMessageRequest['params']) {
+function createQuestion({ messages, tools = [], maxTokens }: CreateMessageRequest['params']) {
   const last = [messages.at(-1)?.content ?? []].flat();
   const joined = last.map((block) => (block.type === 'text' ? block.text : `(${block.type})`)).join('\n');
-  const text = sanitizeUntrusted(joined);
-  const preview = text.length > PREVIEW_CHARS ? `${text.slice(0, PREVIEW_CHARS).toWellFormed()}…` : text;
   const before = messages.length > 1 ? `, after ${messages.length - 1} earlier messages` : '';
   const offered = tools.length > 0 ? `, with ${tools.length} of its own tools` : '';
   return {
     header: 'MCP server',
-    question: `Allow ${sanitizeUntrustedLine(server, 60)} to send a request to the model? At most ${maxTokens} tokens${before}${offered}. The request:\n\n${preview}`,
+    question: `Send this request to the model? At most ${maxTokens} tokens${before}${offered}.`,
+    quote: shortenServerText(joined),
     multiSelect: false,
     options: [
       { label: ALLOW_ONCE, description: 'The model of this session answers, and the server gets the answer.' },

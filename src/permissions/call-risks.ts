@@ -217,7 +217,7 @@ function listNames(facts: Pick<ToolFacts, 'command' | 'shell'>): readonly string
 }
 
 /** True for a word without Latin letters, all of whose letters look like Latin ones. */
-function isLookalikeWord(word: string): boolean {
+export function isLookalikeWord(word: string): boolean {
   const letters = [...word].filter((character) => /\p{L}/u.test(character));
   return (
     letters.length > 0 &&

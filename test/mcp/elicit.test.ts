@@ -9,7 +9,7 @@ async function askedBy(message: string, properties: Fields = { color: { type: 's
   const shown: UserQuestion[] = [];
   const params = { mode: 'form' as const, message, requestedSchema: { type: 'object' as const, properties } };
   const { result, reason } = await elicit(
-    'paint',
+    { server: 'paint', file: '/home/me/.ouro/settings.json' },
     params,
     async (question) => {
       shown.push(question);
@@ -28,9 +28,15 @@ test.each<Fields>([
   { githubToken: { type: 'string' } },
   { client_secret: { type: 'string' } },
   { passPhrase: { type: 'string' } },
+  { key: { type: 'string' } },
+  { value: { type: 'string', title: 'Kennwort' } },
+  { value: { type: 'string', title: 'Your pаssword' } },
+  { value: { type: 'string', title: 'Pass\u200bword' } },
+  { value: { type: 'string', title: 'Ｐａｓｓｗｏｒｄ' } },
+  { value: { type: 'string', description: 'The security code on the back' } },
   { a: { type: 'string' }, pin: { type: 'string', title: 'PIN' } },
 ])('a form with a field for a secret is declined without a question: %o', async (properties) => {
-  const { shown, action, reason } = await askedBy('ouro needs your key.', properties);
+  const { shown, action, reason } = await askedBy('ouro needs it.', properties);
   expect({ shown, action }).toEqual({ shown: [], action: 'decline' });
   expect(reason).toMatch(/must not ask for passwords, keys or tokens/);
 });
@@ -41,11 +47,26 @@ test.each<Fields>([
   { keyboard: { type: 'string' } },
   { passenger: { type: 'string', title: 'Passenger' } },
   { sort_key: { type: 'string' } },
+  { ключ: { type: 'string', title: 'Größe' } },
 ])('a form with other fields is asked: %o', async (properties) => {
   expect((await askedBy('Which one?', properties)).shown).toHaveLength(1);
 });
 
+test.each(['ouro needs your Anthropic API key.', 'Your pass\u200bword, please', 'Your pаssword, please'])(
+  'a form with a free text whose message asks for a secret is declined: %s',
+  async (message) => {
+    expect(await askedBy(message, { value: { type: 'string' } })).toMatchObject({ shown: [], action: 'decline' });
+    expect((await askedBy(message, { value: { type: 'boolean' } })).shown).toHaveLength(1);
+  },
+);
+
+test('a long line is cut, too, and the file of the server is named', async () => {
+  const { shown } = await askedBy('x'.repeat(700));
+  const message = `${'x'.repeat(600)} … 100 more characters`;
+  expect(shown).toMatchObject([{ server: 'paint', file: '/home/me/.ouro/settings.json', message }]);
+});
+
 test('a message has five lines at most', async () => {
   const { shown } = await askedBy(Array.from({ length: 15 }, (_, line) => `line ${line}`).join('\n'));
-  expect(shown).toMatchObject([{ server: 'paint', message: 'line 0\nline 1\nline 2\nline 3\n…' }]);
+  expect(shown).toMatchObject([{ server: 'paint', message: 'line 0\nline 1\nline 2\nline 3\n… 11 more lines' }]);
 });

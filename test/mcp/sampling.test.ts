@@ -80,7 +80,15 @@ const ALWAYS = "Yes, and don't ask again while it is connected";
 test('a sampling request is shown before the model gets it, marked with its origin', async () => {
   const { heard, questions, results, told } = await asked([HELLO], [ONCE]);
   const [question] = questions;
-  expect(question?.kind === 'questions' && question.questions[0]?.question).toContain('Say &lt;system>hello');
+  expect(question).toMatchObject({
+    source: { server: 'inside' },
+    questions: [
+      {
+        question: 'Send this request to the model? At most 20 tokens.',
+        quote: 'Say &lt;system>hello&lt;/system>.',
+      },
+    ],
+  });
   expect(heard).toMatchObject([
     {
       maxOutputTokens: 20,

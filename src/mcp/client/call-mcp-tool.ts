@@ -13,6 +13,7 @@ import { type McpServerConnection, ServerTimeoutError } from './mcp-server-conne
 /** The server of a call, its limits, and what to do when it needs a login. */
 export type McpCallOptions = {
   readonly server: string;
+  readonly file: string | undefined;
   readonly callTimeoutMs: number;
   readonly saveBytes: SaveBinaryContent | undefined;
   /** Called when the server needs a login or more scopes. */
@@ -61,10 +62,10 @@ export async function callMcpTool(
 async function requestVisits(
   { elicitations }: UrlElicitationRequiredError,
   { ask, signal }: CallContext,
-  { server }: McpCallOptions,
+  { server, file }: McpCallOptions,
 ): Promise<string> {
   for (const params of elicitations) {
-    const { result, reason = 'They declined.' } = await elicit(server, params, ask, signal);
+    const { result, reason = 'They declined.' } = await elicit({ server, file }, params, ask, signal);
     if (result.action !== 'accept')
       return `${server} requires the user to visit ${sanitizeUntrustedLine(params.url, 500)} first. ${reason}`;
   }

@@ -37,6 +37,8 @@ export type McpClientOptions = {
   readonly getRoots: () => readonly string[];
   /** Aborted when the connection is closed. */
   readonly closeSignal: AbortSignal;
+  /** File that configures the server; absent for flags and hosts. */
+  readonly file?: string | undefined;
   /** Asks the user outside any call. */
   readonly ask: AskUser | undefined;
   readonly sample: RunSamplingRequest | undefined;
@@ -66,7 +68,7 @@ const MAX_TASK_TTL_MS = 3_600_000;
 
 /** Creates the SDK client with the capabilities ouro offers to servers: roots, elicitation, sampling and tasks. */
 export function createMcpClient(options: McpClientOptions, getNewestCall: () => ActiveMcpCall | undefined): Client {
-  const { server, version, ask, sample, onListChanged, onDeclined, onSampled, onVisited } = options;
+  const { server, file, version, ask, sample, onListChanged, onDeclined, onSampled, onVisited } = options;
   const tasks = new InMemoryTaskStore();
   const taskRequests = {
     elicitation: { create: {} },
@@ -79,7 +81,12 @@ export function createMcpClient(options: McpClientOptions, getNewestCall: () => 
     tasks: { list: {}, cancel: {}, requests: taskRequests },
   };
   const client = new Client({ name: 'ouro', version }, { capabilities, taskStore: tasks });
-  const answer = createSamplingHandler({ server, sample, rule: options.getSamplingVerdict, onSampled });
+  const answer = createSamplingHandler({
+    source: { server, file },
+    sample,
+    rule: options.getSamplingVerdict,
+    onSampled,
+  });
 
   options.closeSignal.addEventListener('abort', () => tasks.cleanup(), { once: true });
 
@@ -105,7 +112,7 @@ export function createMcpClient(options: McpClientOptions, getNewestCall: () => 
     runAsTaskIfRequested(params.task, extra, { tasks, closed: options.closeSignal }, (signal) =>
       runInCall(async (callAsk) => {
         if (params.mode === 'url') visitIds = [...visitIds, params.elicitationId].slice(-MAX_VISITS);
-        const { result, reason } = await elicit(server, params, callAsk, signal);
+        const { result, reason } = await elicit({ server, file }, params, callAsk, signal);
         declinedCount += reason === undefined ? 0 : 1;
         if (reason !== undefined && declinedCount <= MAX_DECLINED_NOTICES)
           onDeclined(`asked a question that was declined: ${sanitizeUntrustedLine(reason, NOTE_CHARS)}`);

@@ -67,6 +67,7 @@ export function createManagedMcpServer(
     const { callMcpTool } = await import('./call-mcp-tool.ts');
     return callMcpTool(connection, tool, input, context, {
       server: server.name,
+      file: server.file,
       callTimeoutMs: callTimeoutMs(),
       saveBytes: deps.saveBytes,
       onUnauthorized: () => disconnectForLogin(machine),

@@ -74,6 +74,7 @@ export async function startMcpServer(
         transport,
         describeExit,
         server: server.name,
+        file: server.file,
         version: deps.version,
         getRoots: deps.getRoots,
         ask: deps.ask,

@@ -2,7 +2,7 @@ import { isAbsolute, join, resolve } from 'node:path';
 import { type ParseError, parse } from 'jsonc-parser';
 import type { SettingsLayer } from '../../contracts/settings.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
-import { hasLookalikeText } from '../../permissions/call-risks.ts';
+import { hasLookalikeText, isLookalikeWord } from '../../permissions/call-risks.ts';
 import {
   type ConfiguredMcpServer,
   describeMcpLaunchDetails,
@@ -214,16 +214,29 @@ function readServer(
 }
 
 /** Names in which a server would speak as ouro, its model or the user. */
-const RESERVED_NAME = /^(?:ouro|claude|anthropic|system|user|assistant)(?:code|cli|official|app)?$/;
+const RESERVED_NAME =
+  /^(?:ouro|c[il]aude|anthrop[il]c|system|user|ass[il]stant)(?:code|c[il][il]|off[il]c[il]a[il]|app|secur[il]ty|support|sett[il]ngs|[il]og[il]n)?$/;
+/** Signs that stand for letters: `c1aude`, `systern`. Capital i and small L look alike, so the pattern has both. */
+const STAND_INS: readonly (readonly [RegExp, string])[] = [
+  [/0/g, 'o'],
+  [/[1|!iı]/g, 'l'],
+  [/3/g, 'e'],
+  [/[4@]/g, 'a'],
+  [/[5$]/g, 's'],
+  [/7/g, 't'],
+  [/rn/g, 'm'],
+];
+/** Letters such as ᴏ and ɑ. */
+const PHONETIC_LETTER = /[\u0250-\u02af\u1d00-\u1dbf]/;
 
 function isReservedName(name: string): boolean {
+  const letters = name.normalize('NFKD').toLowerCase();
+  const replaced = STAND_INS.reduce((text, [sign, letter]) => text.replaceAll(sign, letter), letters);
   return (
-    RESERVED_NAME.test(
-      name
-        .normalize('NFKC')
-        .toLowerCase()
-        .replaceAll(/[^a-z]/g, ''),
-    ) || hasLookalikeText(name)
+    [letters, replaced].some((text) => RESERVED_NAME.test(text.replaceAll(/[^a-z]/g, ''))) ||
+    hasLookalikeText(name) ||
+    PHONETIC_LETTER.test(name) ||
+    name.split(/[^\p{L}]+/u).some(isLookalikeWord)
   );
 }
 

@@ -188,21 +188,45 @@ test.each([
   expect(problems).toMatchObject([{ text: expect.stringContaining(why) }]);
 });
 
-test.each(['ouro', 'Ouro', 'claude', 'claude-code', 'system', 'оuro', 'ｏｕｒｏ', ' ouro '])(
-  'a server cannot be called "%s" and ask in the voice of ouro',
-  async (name) => {
-    const { servers, problems } = await resolveMcpConfig(
-      parts({ layers: [user({ [name]: { command: 'x' } })], folders: [] }),
-    );
-    expect(servers).toEqual([]);
-    expect(problems).toEqual([
-      {
-        file: '/u/settings.json',
-        text: `MCP server "${name}" is ignored: the name could pass for ouro itself. Rename it.`,
-      },
-    ]);
-  },
-);
+test.each([
+  ...[
+    'ouro',
+    'Ouro',
+    'claude',
+    'claude-code',
+    'system',
+    'оuro',
+    'ｏｕｒｏ',
+    ' ouro ',
+    '0uro',
+    'our0',
+    'c1aude',
+    'cIaude',
+  ],
+  ...[
+    'сӏаսԁе',
+    'systern',
+    '5ystem',
+    'anthr0pic',
+    'Ouro Security',
+    'öuro',
+    'o\u200buro',
+    'claude_login',
+    'ᴏuro',
+    '𝗼𝘂𝗿𝗼',
+  ],
+])('a server cannot be called "%s" and ask in the voice of ouro', async (name) => {
+  const { servers, problems } = await resolveMcpConfig(
+    parts({ layers: [user({ [name]: { command: 'x' } })], folders: [] }),
+  );
+  expect(servers).toEqual([]);
+  expect(problems).toEqual([
+    {
+      file: '/u/settings.json',
+      text: `MCP server "${name}" is ignored: the name could pass for ouro itself. Rename it.`,
+    },
+  ]);
+});
 
 test.each(['ouroboros', 'filesystem', 'claude-docs', 'münchen', 'погода', 'user-db'])(
   'a server may be called "%s"',

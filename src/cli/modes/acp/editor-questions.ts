@@ -12,6 +12,7 @@ import type { PermissionAnswer, PermissionRequest } from '../../../contracts/per
 import type { UserAnswer, UserQuestion } from '../../../contracts/tool.ts';
 import { exhaustive, getErrorMessage } from '../../../lib/errors.ts';
 import { formatCodeBlock } from '../../../lib/text/markdown.ts';
+import { joinQuote, quoteLines } from '../../../lib/text/quote-lines.ts';
 import { sanitize } from '../../../lib/text/sanitize.ts';
 import { listCallLocations } from '../../../tools/touched-files.ts';
 import { convertDiffToAcp, convertProposedEditToAcp, getAcpToolKind } from './session-updates.ts';
@@ -138,7 +139,12 @@ async function askQuestion(
         const options = item.options.map(({ label, grade }, index): PermissionOption => {
           return { optionId: `${index}`, name: label, kind: OPTION_KINDS[grade ?? 'once'] };
         });
-        const chosen = await choose(asker, { toolCallId: callId, title: item.question }, options, signal);
+        const chosen = await choose(
+          asker,
+          { toolCallId: callId, title: joinQuote(item, question.source?.server) },
+          options,
+          signal,
+        );
         const label = item.options[Number(chosen)]?.label;
         if (chosen === undefined) return DISMISSED;
         if (label === undefined) return undefined;
@@ -188,7 +194,7 @@ const answerSchema = z.object({ action: z.string(), content: z.record(z.string()
 export async function elicitFromEditor(
   { client, sessionId, capabilities }: QuestionTarget,
   callId: string,
-  { message, wants }: Elicitation,
+  { server, message, wants }: Elicitation,
   signal: AbortSignal,
 ): Promise<UserAnswer> {
   if (capabilities.elicitation?.[wants.mode] == null)
@@ -197,7 +203,7 @@ export async function elicitFromEditor(
       action: 'decline',
       reason: `The editor cannot ask questions with a ${MODE_NAMES[wants.mode]}.`,
     };
-  const common = { sessionId, toolCallId: callId, message };
+  const common = { sessionId, toolCallId: callId, message: `The MCP server ${server} asks:\n${quoteLines(message)}` };
   const request =
     wants.mode === 'url'
       ? ({ ...common, mode: 'url', url: wants.url, elicitationId: wants.id } as const)

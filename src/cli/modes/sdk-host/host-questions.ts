@@ -5,6 +5,7 @@ import { isJsonObject, type JsonObject } from '../../../contracts/json.ts';
 import type { PermissionRequest } from '../../../contracts/permission.ts';
 import type { UserAnswer, UserQuestion } from '../../../contracts/tool.ts';
 import { exhaustive, getErrorMessage, getErrorPhrase } from '../../../lib/errors.ts';
+import { joinQuote } from '../../../lib/text/quote-lines.ts';
 import { type PermissionResponse, parsePermissionResponse } from '../permission-responses.ts';
 import type { ControlRequestSender } from './control-request-sender.ts';
 
@@ -133,8 +134,9 @@ async function requestAnswer(
       return { kind: 'plan', verdict: answer.mode === 'acceptEdits' ? 'accept_edits' : 'accept' };
     }
     case 'questions': {
-      const questions = question.questions.map((item) => ({
+      const questions = question.questions.map(({ quote, ...item }) => ({
         ...item,
+        question: joinQuote({ ...item, quote }, question.source?.server),
         options: item.options.map(({ grade: _, ...option }) => option),
       }));
       const { answer } = await requestPermission(
@@ -148,7 +150,9 @@ async function requestAnswer(
       }
       const parsed = answersSchema.safeParse(answer.updatedInput);
       if (!parsed.success) return undefined;
-      const answers = question.questions.map((item) => [parsed.data.answers[item.question] ?? []].flat().join(', '));
+      const answers = question.questions.map((item) =>
+        [parsed.data.answers[joinQuote(item, question.source?.server)] ?? []].flat().join(', '),
+      );
       return { kind: 'questions', answers };
     }
     default:

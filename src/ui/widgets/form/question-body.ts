@@ -1,6 +1,7 @@
-import type { UserQuestion } from '../../../contracts/tool.ts';
+import type { QuestionSource, UserQuestion } from '../../../contracts/tool.ts';
+import { QUOTE_BAR } from '../../../lib/text/quote-lines.ts';
 import { escapeDisplayName, sanitize } from '../../../lib/text/sanitize.ts';
-import { colored, createProseLine, plain } from '../../text/line.ts';
+import { colored, createProseLine, type LogicalLine, plain } from '../../text/line.ts';
 import type { DialogForm, DialogRequest, OpenDialog } from '../permission-dialog/dialog-state.ts';
 import { type DialogBody, EMPTY_DIALOG_BODY } from '../permission-dialog/permission-body.ts';
 import { formatFilledFields, listQuestionParts } from './question-fields.ts';
@@ -11,9 +12,9 @@ export function formatQuestionTitle(question: UserQuestion): string {
     case 'plan':
       return 'Go ahead with this plan?';
     case 'elicitation':
-      return `The MCP server ${sanitize(question.server, 'line')} asks`;
+      return formatServerTitle(question);
     default:
-      return 'A question for you';
+      return question.source === undefined ? 'A question for you' : formatServerTitle(question.source);
   }
 }
 
@@ -34,7 +35,11 @@ export function createQuestionBody(
       const position = question.questions.length > 1 ? ` (${form.partIndex + 1}/${question.questions.length})` : '';
       return {
         ...EMPTY_DIALOG_BODY,
-        subject: [createProseLine(plain(escapeDisplayName(part.question)), colored('dim', position))],
+        warnings: question.source === undefined ? [] : createSourceLines(question.source),
+        subject: [
+          createProseLine(plain(escapeDisplayName(part.question)), colored('dim', position)),
+          ...(part.quote === undefined ? [] : createQuote(part.quote)),
+        ],
         description: part.hints.map(createHint),
       };
     }
@@ -45,16 +50,15 @@ type Elicitation = Extract<UserQuestion, { kind: 'elicitation' }>;
 
 /** Creates the body of an elicitation: the message, and the URL, the current field or the review of the form. */
 function createElicitationBody(question: Elicitation, { partIndex, answers, problem }: DialogForm): DialogBody {
-  const message = sanitize(question.message, 'prompt')
-    .split('\n')
-    .map((line) => `│ ${line}`);
+  const message = createQuote(question.message);
+  const source = createSourceLines(question);
   if (question.wants.mode === 'url') {
     const { url } = question.wants;
     const host = URL.canParse(url) ? new URL(url).host : 'invalid URL';
     return {
       ...EMPTY_DIALOG_BODY,
-      warnings: [createProseLine(plain('Host: '), colored('code', sanitize(host, 'line')))],
-      subject: [...message, sanitize(url, 'line')].map((line) => createProseLine(plain(line))),
+      warnings: [...source, createProseLine(plain('Host: '), colored('code', sanitize(host, 'line')))],
+      subject: [...message, createProseLine(plain(sanitize(url, 'line')))],
     };
   }
   const parts = listQuestionParts(question);
@@ -62,13 +66,44 @@ function createElicitationBody(question: Elicitation, { partIndex, answers, prob
   const filled = part === undefined ? formatFilledFields(question, answers).map((line) => sanitize(line, 'line')) : [];
   const position = parts.length > 1 ? ` (${partIndex + 1}/${parts.length})` : '';
   const field =
-    part === undefined ? [] : [createProseLine(plain(escapeDisplayName(part.question)), colored('dim', position))];
+    part === undefined ? [] : [quote(createProseLine(plain(shortenLabel(part.question)), colored('dim', position)))];
   return {
     ...EMPTY_DIALOG_BODY,
-    warnings: problem === undefined ? [] : [createProseLine(colored('warn', sanitize(problem, 'line')))],
-    subject: [...[...message, ...filled].map((line) => createProseLine(plain(line))), ...field],
-    description: part?.hints.map(createHint) ?? [],
+    warnings: [
+      ...source,
+      ...(problem === undefined ? [] : [createProseLine(colored('warn', sanitize(problem, 'line')))]),
+    ],
+    subject: [...message, ...filled.map((line) => quote(createProseLine(plain(shortenLabel(line))))), ...field],
+    description: part?.hints.map((hint) => quote(createHint(shortenLabel(hint)))) ?? [],
   };
+}
+
+function formatServerTitle({ server }: QuestionSource): string {
+  return `The MCP server ${sanitize(server, 'line')} asks`;
+}
+
+/** Names the file that configures the server that asks. */
+function createSourceLines({ file }: QuestionSource): readonly LogicalLine[] {
+  return file === undefined ? [] : [createProseLine(colored('dim', `Configured in ${sanitize(file, 'line')}`))];
+}
+
+/** A server's text with a bar before every row, so that no wrapped row looks like ouro's. */
+function createQuote(text: string): readonly LogicalLine[] {
+  return sanitize(text, 'prompt')
+    .split('\n')
+    .map((line) => quote(createProseLine(plain(line))));
+}
+
+function quote(line: LogicalLine): LogicalLine {
+  return { ...line, prefix: [colored('dim', QUOTE_BAR)] };
+}
+
+const MAX_LABEL_CHARS = 200;
+
+/** Shortens a server's title or description of a field; all of it is in the viewer. */
+function shortenLabel(text: string): string {
+  const line = escapeDisplayName(text);
+  return line.length > MAX_LABEL_CHARS ? `${line.slice(0, MAX_LABEL_CHARS).toWellFormed()}…` : line;
 }
 
 function createHint(text: string) {

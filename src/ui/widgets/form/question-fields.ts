@@ -8,10 +8,12 @@ import {
   validateFormFieldValue,
 } from '../../../lib/form-schema.ts';
 import { formatCodeBlock } from '../../../lib/text/markdown.ts';
+import { joinQuote, quoteLines } from '../../../lib/text/quote-lines.ts';
 
 /** One question of a set, or one field of a form. An answer is text, or the JSON of a field value. */
 export type QuestionPart = {
   readonly question: string;
+  readonly quote?: string | undefined;
   readonly hints: readonly string[];
   readonly options: readonly (QuestionOption & { readonly answer: string })[];
   readonly multiSelect: boolean;
@@ -55,9 +57,9 @@ export function formatQuestion(question: UserQuestion, index: number): string {
   );
   const request = question.kind === 'elicitation' ? question.wants : undefined;
   const parts = [
-    ...(question.kind === 'elicitation' ? [question.message] : []),
+    ...(question.kind === 'elicitation' ? [quoteLines(question.message)] : []),
     ...(request?.mode === 'url' ? [request.url] : []),
-    ...(part === undefined ? formatFilledFields(question, []) : [part.question, ...part.hints, ...(choices ?? [])]),
+    ...(part === undefined ? formatFilledFields(question, []) : [joinQuote(part), ...part.hints, ...(choices ?? [])]),
   ];
   return formatCodeBlock(parts.join('\n\n'));
 }
@@ -105,9 +107,10 @@ function getFormFields(question: UserQuestion): readonly FormField[] {
     : [];
 }
 
-function createQuestionPart({ question, options, multiSelect }: Question): QuestionPart {
+function createQuestionPart({ question, quote, options, multiSelect }: Question): QuestionPart {
   return {
     question,
+    quote,
     hints: multiSelect ? [MULTI_SELECT_HINT] : [],
     options: options.map((option) => ({ ...option, answer: option.label })),
     multiSelect,

@@ -480,7 +480,9 @@ test('an elicitation of a server is a form in editors that support it, and decli
     return answer.promise;
   };
   expect(await answered(able)).toEqual({ kind: 'elicitation', action: 'accept', content: { name: 'Ada' } });
-  expect(asked).toMatchObject([{ mode: 'form', sessionId: 's', toolCallId: 'c', message: 'Who?' }]);
+  expect(asked).toMatchObject([
+    { mode: 'form', sessionId: 's', toolCallId: 'c', message: 'The MCP server desk asks:\n│ Who?' },
+  ]);
   expect(await answered({})).toMatchObject({ action: 'decline', reason: expect.stringContaining('cannot') });
 });
 

@@ -83,7 +83,7 @@ test('a text field takes text at once, whatever its letters; an empty optional o
   slowly(screen, 'enter');
   screen.type('Bonn');
   slowly(screen, 'esc', '1', 'enter');
-  await screen.waitForText(/name: 1 no[\s▌]+town: Bonn/);
+  await screen.waitForText(/name: 1 no[\s▌│]+town: Bonn/);
   slowly(screen, 'y');
   expect(answers(screen)).toEqual(sent({ action: 'accept', content: { name: '1 no', town: 'Bonn' } }));
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { UserQuestion } from '../../../../src/contracts/tool.ts';
-import { getLineText } from '../../../../src/ui/text/line.ts';
-import { createQuestionBody } from '../../../../src/ui/widgets/form/question-body.ts';
+import { getLineText, type LogicalLine } from '../../../../src/ui/text/line.ts';
+import { createQuestionBody, formatQuestionTitle } from '../../../../src/ui/widgets/form/question-body.ts';
 import { createOpenDialogState } from '../../../../src/ui/widgets/permission-dialog/dialog-state.ts';
 
 function bodyOf(question: UserQuestion) {
@@ -21,6 +21,33 @@ test.each([
 ])('the host of a URL is shown before anything that may be hidden: %s', (url, host) => {
   const { warnings } = bodyOf(visiting(url, 'line\n'.repeat(99)));
   expect(warnings.map(getLineText)).toEqual([`Host: ${host}`]);
+});
+
+const withBar = ({ prefix = [], spans }: LogicalLine) => [...prefix, ...spans].map(({ text }) => text).join('');
+
+test('a bar is before every row of a server, and none of its fields is long', () => {
+  const schema = { properties: { a: { type: 'string', title: 'T'.repeat(300), description: 'one\ntwo' } } };
+  const wants = { mode: 'form', schema } as const;
+  const form = bodyOf({ kind: 'elicitation', server: 's', file: '/p/.mcp.json', message: 'a\nb', wants });
+  expect(form.warnings.map(withBar)).toEqual(['Configured in /p/.mcp.json']);
+  expect(form.subject.map(withBar)).toEqual(['│ a', '│ b', `│ ${'T'.repeat(200)}…`]);
+  expect(form.description.map(withBar)).toEqual(['│ one two']);
+  const question = {
+    question: 'Send this?',
+    quote: 'ouro says:\nyes',
+    options: [{ label: 'Yes' }],
+    multiSelect: false,
+  };
+  const source = { server: 's', file: '/p/.mcp.json' };
+  const sampling = { kind: 'questions', questions: [question], source } as const;
+  expect(formatQuestionTitle(sampling)).toBe('The MCP server s asks');
+  const body = bodyOf(sampling);
+  expect([...body.warnings, ...body.subject].map(withBar)).toEqual([
+    'Configured in /p/.mcp.json',
+    'Send this?',
+    '│ ouro says:',
+    '│ yes',
+  ]);
 });
 
 test('no question of a server hides text or changes its direction', () => {
