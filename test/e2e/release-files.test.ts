@@ -154,6 +154,15 @@ longTest.each(readdirSync(join(ROOT, '.github/workflows')))('%s has the format o
     expect([needs].flat().filter((job) => !Object.hasOwn(workflow.jobs, job))).toEqual([]);
 });
 
+test.each(readdirSync(join(ROOT, '.github/workflows')))('%s uses actions by their commits', (name) => {
+  const text = readFileSync(join(ROOT, '.github/workflows', name), 'utf8');
+  const used = text.split('\n').filter((line) => /\buses\b/.test(line));
+  expect(used).not.toEqual([]);
+  // The tag is for people and for programs that propose updates.
+  const pinned = /^ +- uses: [\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/;
+  expect(used.filter((line) => !pinned.test(line))).toEqual([]);
+});
+
 longTest('the workflow of releases builds every target, and each script that it runs exists', () => {
   const text = readFileSync(join(ROOT, '.github/workflows/release.yml'), 'utf8');
   const { jobs } = workflowFormat.parse(parse(text));
