@@ -2,12 +2,16 @@
  * build-release.mjs --repository <owner/name> [--archives <folder>] [--out <folder>]: makes the files of a release
  * from the archives of all targets: checksums, installers, the manifests of package managers, the list of components
  * (SBOM), the extension for VS Code, and the notes.
+ *
+ * OURO_RELEASE_SIGNING_KEY   private key (PEM) that signs the checksums; without it the release has no signature
+ * OURO_RELEASE_KEY           public key that the executables were built with; they need a signed release
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { getPublicKey, getPublicKeyPem, signRelease } from './release-signature.mjs';
 import { packTarGz } from './tar.mjs';
 import { TARGETS } from './targets.mjs';
 
@@ -23,6 +27,9 @@ const { values } = parseArgs({
 });
 if (!/^[\w.-]+\/[\w.-]+$/.test(values.repository ?? ''))
   throw new Error('Name the repository: --repository owner/name');
+const signingKey = process.env.OURO_RELEASE_SIGNING_KEY?.trim() || undefined;
+if (signingKey === undefined && process.env.OURO_RELEASE_KEY?.trim())
+  throw new Error('The executables verify signatures: set OURO_RELEASE_SIGNING_KEY to the private key.');
 const repository = `https://github.com/${values.repository}`;
 const out = resolve(values.out);
 const hashes = new Map(TARGETS.map(({ name }) => [name, copyArchive(name)]));
@@ -39,9 +46,11 @@ write('ouro.cdx.json', listComponents());
 buildExtension();
 const names = readdirSync(out).toSorted();
 write('SHA256SUMS', names.map((name) => `${hash(readFileSync(join(out, name)))}  ${name}\n`).join(''));
+if (signingKey !== undefined) write('SHA256SUMS.sig', signRelease(signingKey, readFileSync(join(out, 'SHA256SUMS'))));
 // Not one of the files, but the text of the release.
 writeFileSync(`${out}-notes.md`, readNotes());
-process.stdout.write(`${out}: ${names.length + 1} files of ouro ${version}\n`);
+const signature = signingKey === undefined ? 'without a signature' : `signed with ${getPublicKey(signingKey)}`;
+process.stdout.write(`${out}: ${readdirSync(out).length} files of ouro ${version}, ${signature}\n`);
 
 function buildExtension() {
   const { status } = spawnSync(process.execPath, [join(root, 'bin', 'build-vsix.mjs'), '--out', out], {
@@ -70,6 +79,8 @@ function render(name) {
     ['VERSION', version],
     ['REPOSITORY', repository],
     ['RELEASES', `${repository}/releases`],
+    ['KEY:ssh', signingKey === undefined ? '' : getPublicKey(signingKey)],
+    ['KEY:pem', signingKey === undefined ? '' : getPublicKeyPem(signingKey)],
     ...TARGETS.flatMap((target) => [
       [`SHA256:${target.name}`, hashes.get(target.name)],
       [`ARCHIVE:${target.name}`, `${repository}/releases/download/v${version}/${archiveName(target.name)}`],

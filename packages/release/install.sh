@@ -4,7 +4,12 @@
 #   OURO_RELEASE_URL   address of the releases
 #   OURO_INSTALL_DIR   folder of the program (default: ~/.local/share/ouro)
 #   OURO_BIN_DIR       folder of the command `ouro` (default: ~/.local/bin)
+#   OURO_UNSIGNED      1: install although the signature of the release cannot be verified
 set -eu
+
+# The key of the releases, in the formats of ssh-keygen and openssl. A copy of a release without signatures has none.
+key='@KEY:ssh@'
+pem='@KEY:pem@'
 
 fail() {
   printf 'install.sh: %s\n' "$1" >&2
@@ -35,6 +40,7 @@ main() {
 
   if [ $# -gt 0 ]; then folder=$releases/download/v${1#v}; else folder=$releases/latest/download; fi
   download "$folder/SHA256SUMS" "$temporary/SHA256SUMS"
+  verify "$folder/SHA256SUMS.sig" "$temporary/SHA256SUMS"
   # A line is the checksum, two characters and the name.
   line=$(grep "^[0-9a-f]\{64\} [ *]ouro-[0-9][^/ ]*-$target\.tar\.gz\$" "$temporary/SHA256SUMS" | head -n 1)
   [ -n "$line" ] || fail "$folder has no release for $target."
@@ -97,6 +103,43 @@ download() {
   else
     fail 'Neither curl nor wget is installed.'
   fi
+}
+
+# verify <url of the signature> <file>: ends unless one of two programs verifies the signature with the key of this copy.
+verify() {
+  case $key in
+    ssh-ed25519\ *) ;;
+    *)
+      printf 'install.sh: This copy has no key of ouro: the download is compared with its checksum only.\n' >&2
+      return
+      ;;
+  esac
+  if [ "${OURO_UNSIGNED:-}" = 1 ]; then
+    printf 'install.sh: The signature is not verified, as OURO_UNSIGNED is set.\n' >&2
+    return
+  fi
+  download "$1" "$2.sig"
+  if verify_with_ssh "$2" || verify_with_openssl "$2"; then return; fi
+  if command -v ssh-keygen >/dev/null 2>&1 || command -v openssl >/dev/null 2>&1; then
+    fail "The release is not signed with the key of ouro, or ssh-keygen (8.1 or newer) and openssl (3 or newer) are too old to tell. Nothing was installed."
+  fi
+  fail 'Neither ssh-keygen nor openssl is installed, so the signature cannot be verified. Install one of them, or set OURO_UNSIGNED=1 to compare checksums only.'
+}
+
+verify_with_ssh() {
+  printf 'ouro-release %s\n' "$key" >"$temporary/signers"
+  ssh-keygen -Y verify -f "$temporary/signers" -I ouro-release -n ouro-release -s "$1.sig" <"$1" >/dev/null 2>&1
+}
+
+# The last 64 bytes of the file are the signature, made over what is put together here.
+verify_with_openssl() {
+  printf -- '-----BEGIN PUBLIC KEY-----\n%s\n-----END PUBLIC KEY-----\n' "$pem" >"$temporary/key.pem"
+  {
+    sed '/^-/d' "$1.sig" | openssl base64 -d | tail -c 64 >"$temporary/signature" &&
+      printf 'SSHSIG\0\0\0\014ouro-release\0\0\0\0\0\0\0\006sha512\0\0\0\100' >"$temporary/signed" &&
+      openssl dgst -sha512 -binary "$1" >>"$temporary/signed" &&
+      openssl pkeyutl -verify -pubin -inkey "$temporary/key.pem" -rawin -in "$temporary/signed" -sigfile "$temporary/signature"
+  } >/dev/null 2>&1
 }
 
 checksum() {

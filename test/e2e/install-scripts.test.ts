@@ -1,9 +1,11 @@
 import { execFile, spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
+import { generateKeyPairSync } from 'node:crypto';
+import { chmodSync, existsSync, readdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
+import { getPublicKey, getPublicKeyPem, signRelease } from '../../bin/release-signature.mjs';
 import { startJsonServer } from '../support/json-server.ts';
 import { longTest } from '../support/long-test.ts';
 import { createReleaseArchive, createReleaseResponses, programOfVersion, TARGET } from '../support/releases.ts';
@@ -14,6 +16,8 @@ const SCRIPTS = join(import.meta.dirname, '../../packages/release');
 const SCRIPT = join(SCRIPTS, 'install.sh');
 /** Every small shell that is here: a script for sh must not need more than dash has. */
 const SHELLS = ['/bin/dash', '/bin/bash'].filter(existsSync);
+
+const NO_KEY = 'install.sh: This copy has no key of ouro: the download is compared with its checksum only.\n';
 
 const archive = (version: string) => createReleaseArchive(programOfVersion(version), version);
 
@@ -54,7 +58,7 @@ describe.runIf(process.platform === 'linux' && hasDownloader)('install.sh', () =
       const first = await install(project, server.url, { shell });
       expect(first).toEqual({
         code: 0,
-        stderr: '',
+        stderr: NO_KEY,
         stdout: [
           `Downloading ouro 1.1.0 for ${TARGET} …`,
           `ouro 1.1.0 is installed: ${command}`,
@@ -124,6 +128,74 @@ describe.runIf(process.platform === 'linux' && hasDownloader)('install.sh', () =
     expect([readdirSync(folderOf(project)), versionOf(join(folderOf(project), 'ouro'))]).toEqual([before, '1.1.0']);
   });
 
+  const KEYS = ['right', 'wrong'].map(() =>
+    generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }),
+  );
+  const [right = '', wrong = ''] = KEYS.map(String);
+  const LIST = answersOfBoth['/latest/download/SHA256SUMS'] ?? Buffer.alloc(0);
+  const TOOLS = ['ssh-keygen', 'openssl'].filter((name) => existsSync(join('/usr/bin', name)));
+
+  /** Runs the installer of a signed release with one program for signatures, or with none. */
+  async function installSigned(
+    project: TempProject,
+    signature: string | undefined,
+    tool: string | undefined,
+    env: Readonly<Record<string, string>> = {},
+  ) {
+    const script = join(project.dir, 'install.sh');
+    const text = readFileSync(SCRIPT, 'utf8');
+    writeFileSync(script, text.replace('@KEY:ssh@', getPublicKey(right)).replace('@KEY:pem@', getPublicKeyPem(right)));
+    const tools = join(project.dir, 'tools');
+    await mkdir(tools);
+    for (const name of ['/usr/bin', '/bin'].flatMap((folder) => readdirSync(folder)))
+      if ((name === tool || !['ssh-keygen', 'openssl'].includes(name)) && !existsSync(join(tools, name)))
+        symlinkSync(join(existsSync(join('/usr/bin', name)) ? '/usr/bin' : '/bin', name), join(tools, name));
+    const signed = signature === undefined ? {} : { '/latest/download/SHA256SUMS.sig': Buffer.from(signature) };
+    await using server = await startJsonServer({ ...answersOfBoth, ...signed });
+    const ended = await install(project, server.url, { script }, { ...env, PATH: tools });
+    return { ...ended, installed: existsSync(join(folderOf(project), 'ouro')) };
+  }
+
+  test.each(TOOLS)('a release is installed if %s verifies its signature, and not with any other', async (tool) => {
+    const [good = '', ...bad] = [
+      signRelease(right, LIST),
+      signRelease(wrong, LIST),
+      signRelease(right, Buffer.concat([LIST, Buffer.from('\n')])),
+      signRelease(right, LIST).replace(/^.*\n/, ''),
+      'no signature',
+      '',
+    ];
+    await using project = await createTempProject();
+    expect(await installSigned(project, good, tool)).toMatchObject({ code: 0, stderr: '', installed: true });
+    for (const signature of bad.filter((one) => tool === 'ssh-keygen' || one.startsWith('-'))) {
+      await using other = await createTempProject();
+      const ended = await installSigned(other, signature, tool);
+      expect(ended).toMatchObject({ code: 1, installed: false });
+      expect(ended.stderr).toContain('The release is not signed with the key of ouro');
+    }
+  });
+
+  test('a signature that is missing or cannot be verified stops the installer, unless the user says otherwise', async () => {
+    await using first = await createTempProject();
+    await using second = await createTempProject();
+    await using third = await createTempProject();
+    expect(await installSigned(first, undefined, TOOLS[0])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('SHA256SUMS.sig could not be downloaded'),
+      installed: false,
+    });
+    expect(await installSigned(second, signRelease(right, LIST), undefined)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('Neither ssh-keygen nor openssl is installed'),
+      installed: false,
+    });
+    expect(await installSigned(third, undefined, undefined, { OURO_UNSIGNED: '1' })).toMatchObject({
+      code: 0,
+      stderr: 'install.sh: The signature is not verified, as OURO_UNSIGNED is set.\n',
+      installed: true,
+    });
+  });
+
   longTest('an address without encryption is not asked, and neither is none', async () => {
     await using project = await createTempProject();
     expect(await install(project, 'http://example.com')).toMatchObject({
@@ -181,6 +253,6 @@ describe.runIf(process.platform === 'linux' && hasDownloader)('install.sh', () =
       cwd: project.dir,
       env: { PATH: '/usr/bin:/bin', HOME: project.home, OURO_RELEASE_URL: server.url, ...env },
     });
-    expect([ran.stderr, versionOf(join(project.dir, 'bin/ouro'))]).toEqual(['', '1.0.0']);
+    expect([ran.stderr, versionOf(join(project.dir, 'bin/ouro'))]).toEqual([NO_KEY, '1.0.0']);
   });
 });

@@ -1,13 +1,15 @@
 import { execFile, spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
+import { createHash, generateKeyPairSync } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { getPublicKey } from '../../bin/release-signature.mjs';
 import { packTarGz } from '../../bin/tar.mjs';
 import { TARGETS } from '../../bin/targets.mjs';
 import manifest from '../../package.json' with { type: 'json' };
+import { isSignedBy } from '../../src/cli/installation/find-release.ts';
 import { readTarGz } from '../../src/lib/files/tar.ts';
 import { featureFormat, readDockerfile, scoopFormat, workflowFormat } from '../support/deployment-formats.ts';
 import { startJsonServer } from '../support/json-server.ts';
@@ -19,6 +21,8 @@ import { createTempProject, type TempProject } from '../support/temp-project.ts'
 const ROOT = join(import.meta.dirname, '../..');
 const { version } = manifest;
 const RELEASES = 'https://github.com/somebody/ouro/releases';
+
+const SIGNING_KEY = String(generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }));
 
 let project: TempProject;
 let out: string;
@@ -40,7 +44,8 @@ beforeAll(async () => {
       packTarGz([{ name: 'ouro', mode: 0o755, content: Buffer.from(name) }]),
     );
   const args = ['bin/build-release.mjs', '--repository', 'somebody/ouro', '--archives', archives, '--out', out];
-  const { status, stderr } = spawnSync('node', args, { cwd: ROOT, encoding: 'utf8' });
+  const env = { ...process.env, OURO_RELEASE_SIGNING_KEY: SIGNING_KEY, OURO_RELEASE_KEY: getPublicKey(SIGNING_KEY) };
+  const { status, stderr } = spawnSync('node', args, { cwd: ROOT, encoding: 'utf8', env });
   expect([status, stderr]).toEqual([0, '']);
 });
 
@@ -52,10 +57,24 @@ longTest('the checksums are those of every file', () => {
     .split('\n')
     .map((line) => line.split('  '));
   const names = readdirSync(out)
-    .filter((name) => name !== 'SHA256SUMS')
+    .filter((name) => !name.startsWith('SHA256SUMS'))
     .toSorted();
   expect(listed).toEqual(names.map((name) => [hash(name), name]));
   expect(names).toHaveLength(TARGETS.length + 9);
+});
+
+test('the checksums are signed with the key that the installer has', () => {
+  const publicKey = getPublicKey(SIGNING_KEY);
+  expect(isSignedBy(publicKey, readFileSync(join(out, 'SHA256SUMS')), read('SHA256SUMS.sig'))).toBe(true);
+  expect(read('install.sh')).toContain(`key='${publicKey}'`);
+  expect(archived('devcontainer-feature-ouro.tgz').join('')).toContain(`key='${publicKey}'`);
+});
+
+test('no release is made without signatures if the executables expect them', () => {
+  const args = ['bin/build-release.mjs', '--repository', 'somebody/ouro', '--out', join(project.dir, 'unsigned')];
+  const env = { ...process.env, OURO_RELEASE_KEY: getPublicKey(SIGNING_KEY), OURO_RELEASE_SIGNING_KEY: '' };
+  const { status, stderr } = spawnSync('node', args, { cwd: ROOT, encoding: 'utf8', env });
+  expect([status, stderr]).toEqual([1, expect.stringContaining('set OURO_RELEASE_SIGNING_KEY to the private key')]);
 });
 
 longTest('no file has a placeholder left, and the installers know their release', () => {

@@ -7,7 +7,7 @@ import type { Environment } from '../../contracts/environment.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import { markAsPrintable, type Printable } from '../../lib/printable.ts';
 import { describeMissingShell, findShell } from '../../lib/processes/find-shell.ts';
-import { findBundledRipgrep } from '../../lib/processes/installed-files.ts';
+import { findBundledRipgrep, isCompiledExecutable } from '../../lib/processes/installed-files.ts';
 import { escapeUnsafeLine } from '../../lib/text/sanitize.ts';
 import { readStoredApiKeys } from '../../model/api-keys.ts';
 import { listProvidersWithKey } from '../../model/registry/explain-missing-model.ts';
@@ -15,6 +15,7 @@ import { readProviderConfigs } from '../../model/registry/provider-settings.ts';
 import { probeReadOnlySandbox } from '../../sandbox/read-only/read-only-sandbox.ts';
 import { applySettingsEnvironment } from '../../settings/effective-environment.ts';
 import { formatConfigProblems } from '../../settings/load-settings.ts';
+import { getReleaseSource, type ReleaseSource } from '../environment.ts';
 import { readSettings } from '../read-settings.ts';
 import { loadFolderTrust } from '../trust/folder-trust.ts';
 
@@ -31,12 +32,24 @@ type CheckContext = {
   readonly isTty: boolean;
 };
 
+/** Describes the version, and whether it verifies signatures of releases. @internal Exported for tests. */
+export function describeBuild(
+  version: string,
+  isExecutable: boolean,
+  { releaseKey }: Pick<ReleaseSource, 'releaseKey'>,
+): string {
+  if (!isExecutable) return version;
+  return releaseKey === undefined
+    ? `${version}; this build verifies no signatures of releases, only checksums`
+    : `${version}; releases must be signed with ${releaseKey}`;
+}
+
 /** Checks everything ouro depends on. Changes nothing and makes no network requests. */
 export async function runDoctorChecks(context: CheckContext): Promise<readonly DoctorCheckResult[]> {
   const { environment } = context;
   const runtime = process.versions.bun === undefined ? `Node ${process.version}` : `Bun ${process.versions.bun}`;
   return [
-    { name: 'ouro', state: 'ok', detail: environment.version },
+    { name: 'ouro', state: 'ok', detail: describeBuild(environment.version, isCompiledExecutable, getReleaseSource()) },
     { name: 'runtime', state: 'ok', detail: runtime },
     await checkProgram(
       'git',

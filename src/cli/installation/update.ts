@@ -1,17 +1,18 @@
-import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { chmod, copyFile, link, mkdir, open, rename, rm, stat } from 'node:fs/promises';
+import { chmod, copyFile, link, mkdir, mkdtemp, open, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { basename, dirname, join, parse } from 'node:path';
 import { z } from 'zod';
 import { getReleaseSource } from '../../app/environment.ts';
 import type { Environment } from '../../contracts/environment.ts';
-import { getErrnoCode, getErrorPhrase } from '../../lib/errors.ts';
+import { getErrnoCode } from '../../lib/errors.ts';
 import { openJsonStore } from '../../lib/files/json-store.ts';
 import { readTarGz } from '../../lib/files/tar.ts';
 import { exemptLoopback } from '../../lib/network/resolve-proxy.ts';
-import { runProgram } from '../../lib/processes/run-program.ts';
+import { type ProgramResult, runProgram } from '../../lib/processes/run-program.ts';
 import { createNetworkFetch } from '../../model/stream/network-fetch.ts';
 import type { Installation } from './detect-installation.ts';
+import { compareVersions, downloadRelease, findRelease } from './find-release.ts';
 
 /** The request to `ouro update`. */
 export type UpdateRequest = {
@@ -47,7 +48,7 @@ export async function updateInstallation(
 
 async function updateExecutable(file: string, request: UpdateRequest, environment: Environment): Promise<string> {
   const { version: current } = environment;
-  const { target, releasesUrl } = getReleaseSource();
+  const { target, releasesUrl, releaseKey } = getReleaseSource();
   const address = environment.variables.OURO_RELEASE_URL ?? releasesUrl;
   if (address === undefined)
     throw new Error('This build of ouro belongs to no release. Set OURO_RELEASE_URL to the address of its releases.');
@@ -55,15 +56,19 @@ async function updateExecutable(file: string, request: UpdateRequest, environmen
     variables: environment.variables,
     keyPassphrase: environment.keys.CLAUDE_CODE_CLIENT_KEY_PASSPHRASE,
   });
-  const release = await findRelease({ releasesUrl: address, target, version: request.version, send });
+  const release = await findRelease({ releasesUrl: address, releaseKey, target, version: request.version, send });
   if (release.version === current) return `ouro ${current} is installed already.`;
   if (request.version === undefined && compareVersions(release.version, current) < 0)
     return `ouro ${current} is newer than the newest release, ${release.version}.`;
   if (request.action === 'check') return `ouro ${release.version} is available; ${current} is installed.`;
   const files = readTarGz(await downloadRelease(release, send));
   await replaceFiles(file, files, release.version, environment);
-  return `ouro ${current} was replaced by ${release.version}. Running sessions keep their version. "ouro update --back" returns to ${current}.`;
+  const replaced = `ouro ${current} was replaced by ${release.version}. Running sessions keep their version. "ouro update --back" returns to ${current}.`;
+  return releaseKey === undefined ? `${replaced}\n${NO_SIGNATURES}` : replaced;
 }
+
+/** The sentence for builds that were made without the key of the releases. */
+const NO_SIGNATURES = 'This build of ouro verifies no signatures: the download was compared with its checksum only.';
 
 /** Replaces the executable, and the ripgrep beside it, by the files of a release that runs on this machine. */
 async function replaceFiles(
@@ -189,9 +194,45 @@ async function updateWithNpm(
   if (asked === undefined && compareVersions(wanted, current) < 0)
     return `ouro ${current} is newer than the newest release, ${wanted}.`;
   if (action === 'check') return `ouro ${wanted} is available; ${current} is installed.`;
+  const unverified = await verifyWithNpm(`${packageName}@${wanted}`, environment);
   await runNpm(['install', '--global', '--prefix', prefix, '--', `${packageName}@${wanted}`], environment);
   await store.change(() => [{ path: ['previous'], value: current }]);
-  return `ouro ${current} was replaced by ${wanted}. Running sessions keep their version. "ouro update --back" returns to ${current}.`;
+  return `ouro ${current} was replaced by ${wanted}. Running sessions keep their version. "ouro update --back" returns to ${current}.${unverified}`;
+}
+
+const auditSchema = z.object({ invalid: z.array(z.unknown()), missing: z.array(z.unknown()) });
+
+/**
+ * Has npm verify the signatures of a package and its attestation, with keys that npm does not take from the registry.
+ * Throws if one is wrong or missing; returns what to tell if nothing can be verified, as with a private registry.
+ */
+async function verifyWithNpm(spec: string, environment: Environment): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'ouro-update-'));
+  try {
+    await writeFile(join(folder, 'package.json'), '{}');
+    await runNpm(['install', '--prefix', folder, '--', spec], environment);
+    const { stdout, stderr, problem } = await startNpm(
+      ['audit', 'signatures', '--json', '--prefix', folder],
+      environment,
+    );
+    const audit = auditSchema.safeParse(parseJsonOrUndefined(stdout.toString('utf8')));
+    if (!audit.success) {
+      const reason = problem ?? stderr.toString('utf8').trim().split('\n').at(-1) ?? '';
+      return `\nIts signatures were not verified: ${reason === '' ? 'npm gave no reason.' : reason}`;
+    }
+    if (audit.data.invalid.length + audit.data.missing.length === 0) return '';
+    throw new Error(`npm audit signatures rejects ${spec}: a signature is wrong or missing. Nothing was installed.`);
+  } finally {
+    await rm(folder, { recursive: true, force: true }).catch(() => undefined);
+  }
+}
+
+function parseJsonOrUndefined(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Anything else, such as a URL, a path or an alias, would have npm install another package. */
@@ -203,94 +244,18 @@ const EXACT_VERSION = /^\d+\.\d+\.\d+(?:[-+][\w.+-]+)?$/;
  * registry and send it a token, and without variables of `npm run`, which repeat that file. No script of a package runs.
  */
 export async function runNpm(args: readonly string[], environment: Environment): Promise<string> {
-  const [file, ...first] = process.platform === 'win32' ? ['cmd.exe', '/d', '/c', 'npm'] : ['npm'];
-  const kept = Object.entries(environment.variables).filter(([name]) => !/^npm_|^INIT_CWD$|^NODE_OPTIONS$/i.test(name));
-  const { code, stdout, stderr, problem } = await runProgram(file ?? 'npm', [...first, '--ignore-scripts', ...args], {
-    cwd: parse(environment.home).root,
-    env: exemptLoopback(Object.fromEntries(kept)),
-    timeoutMs: NPM_TIMEOUT_MS,
-  });
+  const { code, stdout, stderr, problem } = await startNpm(args, environment);
   if (code === 0) return stdout.toString('utf8').trim();
   const reason = problem ?? stderr.toString('utf8').trim();
   throw new Error(`npm ${args.join(' ')} failed. ${reason}`);
 }
 
-/** A release for one system: its version, and the archive with its checksum. */
-type Release = { readonly version: string; readonly url: string; readonly sha256: string };
-
-type ReleaseQuery = {
-  /** Address of the releases, laid out as GitHub does: `latest/download/<file>`, `download/v<version>/<file>`. */
-  readonly releasesUrl: string;
-  readonly target: string;
-  /** Default: the newest. */
-  readonly version?: string | undefined;
-  readonly send: typeof fetch;
-};
-
-const LIST_TIMEOUT_MS = 30_000;
-const ARCHIVE_TIMEOUT_MS = 15 * 60_000;
-
-/** Finds the release for a system in the list of checksums. Throws if there is none. @internal Exported for tests. */
-export async function findRelease({ releasesUrl, target, version, send }: ReleaseQuery): Promise<Release> {
-  const base = releasesUrl.replace(/(?<!\/)\/+$/, '');
-  checkAddress(base);
-  const folder = version === undefined ? `${base}/latest/download` : `${base}/download/v${version}`;
-  const list = await fetchBytes(`${folder}/SHA256SUMS`, LIST_TIMEOUT_MS, send);
-  const found = new TextDecoder()
-    .decode(list)
-    .split('\n')
-    .flatMap((line) => {
-      const [, sha256 = '', name = '', listed = ''] =
-        /^([0-9a-f]{64}) [ *](ouro-(\d[\w.+-]*?)-SYSTEM\.tar\.gz)$/.exec(
-          line.trim().replace(`-${target}.tar.gz`, '-SYSTEM.tar.gz'),
-        ) ?? [];
-      const file = name.replace('-SYSTEM.', `-${target}.`);
-      return sha256 === '' ? [] : [{ version: listed, url: `${base}/download/v${listed}/${file}`, sha256 }];
-    });
-  const [release] = found;
-  if (release === undefined) throw new Error(`${folder} has no release for ${target}.`);
-  if (version !== undefined && release.version !== version)
-    throw new Error(`${folder} is release ${release.version}, not ${version}.`);
-  return release;
-}
-
-/** Downloads the archive of a release. Throws if it is not complete or not the one of the list. @internal */
-export async function downloadRelease({ url, sha256 }: Release, send: typeof fetch): Promise<Uint8Array> {
-  const bytes = await fetchBytes(url, ARCHIVE_TIMEOUT_MS, send);
-  const actual = createHash('sha256').update(bytes).digest('hex');
-  if (actual === sha256) return bytes;
-  throw new Error(`The checksum of ${url} is ${actual}, but the release lists ${sha256}.`);
-}
-
-/** Returns a negative number if version `a` is older than `b`, as Semantic Versioning orders them. @internal */
-export function compareVersions(a: string, b: string): number {
-  const [coreA = '', ...restA] = (a.split('+')[0] ?? '').split('-');
-  const [coreB = '', ...restB] = (b.split('+')[0] ?? '').split('-');
-  const [preA, preB] = [restA.join('-'), restB.join('-')];
-  const core = compareParts(coreA, coreB);
-  if (core !== 0 || preA === preB) return core;
-  // A version without a suffix is newer than its pre-releases.
-  if (preA === '' || preB === '') return preA === '' ? 1 : -1;
-  return compareParts(preA, preB);
-}
-
-function compareParts(a: string, b: string): number {
-  return a.localeCompare(b, 'en', { numeric: true });
-}
-
-/** Only a server on this machine may be asked without encryption: the list of checksums must be genuine. */
-function checkAddress(base: string): void {
-  const { protocol, hostname } = URL.canParse(base) ? new URL(base) : { protocol: '', hostname: '' };
-  const isLocal = protocol === 'http:' && ['127.0.0.1', 'localhost', '[::1]'].includes(hostname);
-  if (protocol !== 'https:' && !isLocal) throw new Error(`${base} is not an https address.`);
-}
-
-async function fetchBytes(url: string, timeoutMs: number, send: typeof fetch): Promise<Uint8Array> {
-  try {
-    const response = await send(url, { signal: AbortSignal.timeout(timeoutMs) });
-    if (!response.ok) throw new Error(`the server answered ${response.status}`);
-    return new Uint8Array(await response.arrayBuffer());
-  } catch (cause) {
-    throw new Error(`Cannot read ${url}: ${getErrorPhrase(cause)}.`, { cause });
-  }
+async function startNpm(args: readonly string[], environment: Environment): Promise<ProgramResult> {
+  const [file, ...first] = process.platform === 'win32' ? ['cmd.exe', '/d', '/c', 'npm'] : ['npm'];
+  const kept = Object.entries(environment.variables).filter(([name]) => !/^npm_|^INIT_CWD$|^NODE_OPTIONS$/i.test(name));
+  return runProgram(file ?? 'npm', [...first, '--ignore-scripts', ...args], {
+    cwd: parse(environment.home).root,
+    env: exemptLoopback(Object.fromEntries(kept)),
+    timeoutMs: NPM_TIMEOUT_MS,
+  });
 }

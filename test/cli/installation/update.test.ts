@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { chmod } from 'node:fs/promises';
+import { chmod, readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { compareVersions, downloadRelease, findRelease } from '../../../src/cli/installation/update.ts';
+import { compareVersions, downloadRelease, findRelease } from '../../../src/cli/installation/find-release.ts';
 import { fetch } from '../../../src/lib/network/fetch.ts';
 import { bareEnvironment } from '../../support/environment.ts';
 import { startJsonServer } from '../../support/json-server.ts';
@@ -150,4 +150,38 @@ test.each(someOf(ANSWERS, 2))('a registry that answers %s installs nothing', asy
     `The registry answered "${answer}", which is no version of ouro.`,
   );
   expect(existsSync(join(project.dir, 'installed'))).toBe(false);
+});
+
+/** A program in place of npm that offers 9.9.9, prints this for `npm audit signatures`, and lists what it installs. */
+async function updateWithAudit(audit: string) {
+  await using project = await createTempProject();
+  const installed = join(project.dir, 'installed');
+  await project.write('audit', audit);
+  await project.write(
+    'bin/npm',
+    `#!/bin/sh
+case " $* " in
+  *" view "*) echo 9.9.9 ;;
+  *" audit signatures "*) cat '${join(project.dir, 'audit')}'; echo 'npm error no supported registry' >&2; exit 1 ;;
+  *) echo "$*" >>'${installed}' ;;
+esac
+`,
+  );
+  await chmod(join(project.dir, 'bin/npm'), 0o755);
+  const message = await updateFrom(project, { PATH: `${join(project.dir, 'bin')}:/usr/bin:/bin` }, 'update');
+  return { message, isInstalled: (await readFile(installed, 'utf8')).includes('--global') };
+}
+
+test.each([
+  [
+    '{"invalid":[{"name":"@ouro-cli/ouro"}],"missing":[]}',
+    false,
+    /rejects @ouro-cli\/ouro@9\.9\.9.* Nothing was installed\./,
+  ],
+  ['{"invalid":[],"missing":[{"name":"@ouro-cli/ouro"}]}', false, /rejects/],
+  ['{"invalid":[],"missing":[]}', true, /was replaced by 9\.9\.9\..*returns to [\d.]+$/],
+  ['{"error":{}}', true, /Its signatures were not verified: npm error no supported registry$/],
+  ['', true, /Its signatures were not verified/],
+])('npm verifies a version before it is installed: %s', async (audit, isInstalled, message) => {
+  expect(await updateWithAudit(audit)).toEqual({ isInstalled, message: expect.stringMatching(message) });
 });
