@@ -2,8 +2,9 @@ import { relative } from 'node:path';
 import type { Feature } from '../contracts/feature.ts';
 import { isPathBelow } from '../lib/files/path-style.ts';
 import type { ProgramCheck } from '../lib/processes/program-check.ts';
-import { unwrapReminder } from '../lib/text/reminder.ts';
 import { type FileCheckerKind, runFormattersOrLinters } from '../lsp/run-formatters-and-linters.ts';
+import { describeUnseenChanges } from '../tools/files/disk-changes.ts';
+import type { FileReadState } from '../tools/files/file-read-state.ts';
 import { listTouchedFiles } from '../tools/touched-files.ts';
 import type { Core } from './core.ts';
 import type { SessionCheckpoints } from './session/checkpoints.ts';
@@ -19,14 +20,13 @@ export type ChangedFilesFormatter = {
 type TurnEndDeps = {
   readonly checkProgram: ProgramCheck;
   readonly checkpoints: SessionCheckpoints | undefined;
-  /** Collects what has changed since the model was last told. */
-  readonly collectNews: () => Promise<readonly string[]>;
+  readonly readState: FileReadState;
 };
 
 /** Creates the linting and formatting of a session. It runs in trusted folders, if the user has set a program. */
 export function createChangedFilesFormatter(
   core: Core,
-  { checkpoints, collectNews, checkProgram }: TurnEndDeps,
+  { checkpoints, readState, checkProgram }: TurnEndDeps,
 ): ChangedFilesFormatter {
   const { cwd, environment, settings, bus, trusted, locks } = core;
   const written = new Set<string>();
@@ -86,9 +86,8 @@ export function createChangedFilesFormatter(
     async onStop({ stopHookActive }, signal) {
       const reports = await check(signal);
       if (reports.length === 0 || stopHookActive) return { kind: 'pass' };
-      // The next request has no results of calls, which would tell the model of changed files.
-      const news = (await collectNews()).map(unwrapReminder);
-      return { kind: 'object', words: [...reports, ...news].join('\n\n') };
+      // The next request has no results of calls, and so no reminders.
+      return { kind: 'object', words: [...reports, ...(await describeUnseenChanges(readState))].join('\n\n') };
     },
   };
   return { conversation, subAgent: recorder };

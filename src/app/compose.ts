@@ -90,17 +90,15 @@ async function compose(options: CliRunOptions, started: RegisteredRun): Promise<
     session,
     checkpoints,
     mcp,
-    hooks,
     loop,
     turnLog,
-    languages,
     editor,
     ready: started.ready,
   });
   editor.attach(agent);
   // Plugins may change between two prompts.
   agent.subscribe(({ type }) => void (type === 'agent_start' && monitors.update()));
-  const autoContinue = createAutoContinue(core, { agent, loop });
+  const autoContinue = createAutoContinue(core, { agent, shells });
   const actions = createConversationActions(core, { agent, session, checkpoints, permissions, loop, turnLog, hooks });
   const trustCommands = createTrustDialog(core.cwd, core.environment);
   const parts: ConversationParts = {

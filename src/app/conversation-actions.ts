@@ -104,7 +104,7 @@ export function createConversationActions(
     cwd: () => live.current().cwd,
     locks: core.locks,
     newId: core.newId,
-    addNews: loop.addNews,
+    inbox: core.inbox,
   });
   return { ...rewinding, review, setModel, setEffort, setMode, contextUsage, askSideQuestion, rename, compact };
 }

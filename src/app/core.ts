@@ -10,6 +10,7 @@ import type { GitRepository } from '../git/git-repository.ts';
 import type { FileLocks } from '../lib/files/file-locks.ts';
 import type { MountHealth } from '../lib/files/mount-health.ts';
 import type { KnownKeys } from '../lib/text/known-keys.ts';
+import { wrapInReminder } from '../lib/text/reminder.ts';
 import type { ModelRegistry } from '../model/registry/model-registry.ts';
 import type { UsageMeter } from '../model/usage-meter.ts';
 import type { ProgramApprovals } from '../settings/program-approvals.ts';
@@ -40,6 +41,7 @@ export type Core = {
   readonly mounts: MountHealth;
   readonly locks: FileLocks;
   readonly bus: EventBus;
+  readonly inbox: Inbox;
   readonly now: () => number;
   readonly newId: () => string;
 };
@@ -119,6 +121,26 @@ export function createEventBus() {
     /** Starts the first prompt: later subscribers no longer get earlier notices. */
     dropNotices() {
       notices = undefined;
+    },
+  };
+}
+
+/** The texts that parts of ouro leave for the next request. */
+export type Inbox = ReturnType<typeof createInbox>;
+
+/** Creates an empty inbox. */
+export function createInbox() {
+  let texts: readonly string[] = [];
+  return {
+    name: 'inbox',
+    add(text: string): void {
+      texts = [...texts, text];
+    },
+    isEmpty: (): boolean => texts.length === 0,
+    async reminders(): Promise<readonly string[]> {
+      const taken = texts;
+      texts = [];
+      return taken.map(wrapInReminder);
     },
   };
 }

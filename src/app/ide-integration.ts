@@ -2,8 +2,10 @@ import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Agent } from '../contracts/agent.ts';
-import type { Feature } from '../contracts/feature.ts';
+import type { ReminderMoment } from '../contracts/feature.ts';
 import type { EditorPortEvent } from '../contracts/frontend/conversation.ts';
+import type { BeforeCall } from '../contracts/query.ts';
+import type { CallRequest } from '../contracts/tool.ts';
 import { createEditReviews } from '../ide/edit-reviews.ts';
 import { createEditorDiagnosticsTracker, type EditorDiagnostics, hasUnsavedChanges } from '../ide/editor-files.ts';
 import { createEditorLink, type EditorLink, type EditorLinkEvent } from '../ide/editor-link.ts';
@@ -42,7 +44,6 @@ export function createIdeIntegration(core: Core, permissions: Pick<SessionPermis
     onEvent: handleEvent,
   });
   let started: Promise<unknown> | undefined;
-  let sentContext = '';
   let hadConnection = false;
 
   const getName = () => {
@@ -77,6 +78,7 @@ export function createIdeIntegration(core: Core, permissions: Pick<SessionPermis
   }
 
   return {
+    name: 'editor',
     link,
     port: {
       start,
@@ -106,16 +108,17 @@ export function createIdeIntegration(core: Core, permissions: Pick<SessionPermis
       start();
       await started;
     },
-    /** Takes the message about the open file and the selection, if it has changed since the last prompt. */
-    takeContext(): readonly string[] {
+    reminders: createFocusReminders(() => {
       const focus = getFocus();
-      const context = focus === undefined ? '' : formatEditorFocusContext(getName(), focus, formatPath);
-      if (context === sentContext) return [];
-      sentContext = context;
-      return context === '' ? [] : [wrapInReminder(context)];
+      return focus === undefined ? '' : formatEditorFocusContext(getName(), focus, formatPath);
+    }),
+    /** Asks before an edit of a file with unsaved changes. */
+    async beforeCall(call: CallRequest, signal: AbortSignal): Promise<BeforeCall> {
+      const unsaved = await findUnsavedFiles(call, link, signal);
+      if (unsaved.length === 0) return {};
+      const names = unsaved.map(formatPath).join(', ');
+      return { ask: `${names} has unsaved changes in ${getName()} that this edit does not include.` };
     },
-    /** The feature that asks before an edit of a file with unsaved changes. */
-    unsavedFiles: createUnsavedFilesFeature({ link, getName, formatPath }),
     /** Creates the comparison of the editor's diagnostics for one conversation or sub-agent. */
     createDiagnostics: (): EditorDiagnostics =>
       createEditorDiagnosticsTracker({ link, getName, formatPath, isReadable, notify: (text) => notify('info', text) }),
@@ -137,24 +140,27 @@ async function waitForEditor(link: EditorLink, warn: (text: string) => void): Pr
   }
 }
 
-type UnsavedCheckDeps = {
-  readonly link: EditorLink;
-  readonly getName: () => string;
-  readonly formatPath: (path: string) => string;
-};
-
-/** Creates the feature that asks before an edit of a file with unsaved changes. */
-function createUnsavedFilesFeature({ link, getName, formatPath }: UnsavedCheckDeps): Feature {
-  return {
-    name: 'editor',
-    async beforeCall({ tool, input, cwd }, signal) {
-      if (!link.hasTool('checkDocumentDirty')) return {};
-      const { kind, writes = [] } = getToolFacts(tool, input, cwd);
-      if (kind !== 'edit') return {};
-      const unsaved: string[] = [];
-      for (const path of writes) if (await hasUnsavedChanges(link, path, signal)) unsaved.push(formatPath(path));
-      if (unsaved.length === 0) return {};
-      return { ask: `${unsaved.join(', ')} has unsaved changes in ${getName()} that this edit does not include.` };
-    },
+/** Tells the model about the open file and the selection, if they have changed since the last prompt. */
+function createFocusReminders(getContext: () => string) {
+  let sentContext = '';
+  return async (moment: ReminderMoment): Promise<readonly string[]> => {
+    const context = moment === 'prompt' ? getContext() : sentContext;
+    if (context === sentContext) return [];
+    sentContext = context;
+    return context === '' ? [] : [wrapInReminder(context)];
   };
+}
+
+/** Returns the files with unsaved changes that a call would edit. */
+async function findUnsavedFiles(
+  { tool, input, cwd }: CallRequest,
+  link: EditorLink,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  if (!link.hasTool('checkDocumentDirty')) return [];
+  const { kind, writes = [] } = getToolFacts(tool, input, cwd);
+  if (kind !== 'edit') return [];
+  const unsaved: string[] = [];
+  for (const path of writes) if (await hasUnsavedChanges(link, path, signal)) unsaved.push(path);
+  return unsaved;
 }

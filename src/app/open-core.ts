@@ -25,7 +25,7 @@ import { type OpenedSession, openRunSession } from '../session/open-run-session.
 import { createLiveSessionState } from '../session/persisted-state.ts';
 import type { RegisteredRun } from '../session/run-cleanup-log.ts';
 import { applySettingsEnvironment } from '../settings/effective-environment.ts';
-import { type Core, createEventBus } from './core.ts';
+import { type Core, createEventBus, createInbox } from './core.ts';
 import { createExtensionReadGate } from './permissions/instruction-read-gate.ts';
 import { openLiveSettings } from './settings/live-settings.ts';
 import { loadFolderTrust } from './trust/folder-trust.ts';
@@ -101,6 +101,7 @@ export async function openCore(runOptions: CliRunOptions, started: RegisteredRun
     mounts: createMountHealth(),
     locks: createFileLocks(environment.ouroHome),
     bus,
+    inbox: createInbox(),
     now: Date.now,
     newId: randomUUID,
   };

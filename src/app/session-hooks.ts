@@ -1,9 +1,8 @@
 import type { AgentPort } from '../agent/agent-deps.ts';
-import type { AgentListener } from '../contracts/agent.ts';
 import type { AgentEvent } from '../contracts/event.ts';
-import type { CliRunOptions } from '../contracts/frontend/cli-run-options.ts';
+import type { Feature } from '../contracts/feature.ts';
 import type { Hook, HookVerdict } from '../contracts/hook.ts';
-import { isJsonObject, type JsonObject } from '../contracts/json.ts';
+import type { JsonObject } from '../contracts/json.ts';
 import type { LiveSessionValues } from '../contracts/live-session-state.ts';
 import type { PermissionAnswer } from '../contracts/permission.ts';
 import type { QueryDeps } from '../contracts/query.ts';
@@ -14,11 +13,9 @@ import { createHookEnvStore, type HookEnvStore } from '../hooks/hook-env-store.t
 import { createHookProcessRunners } from '../hooks/hook-runners.ts';
 import { collectConfiguredHooks, collectPluginHooks } from '../hooks/hook-sources.ts';
 import { wrapElicitationWithHooks } from '../hooks/loop-hooks.ts';
-import { createMessageDisplayHooks } from '../hooks/message-display.ts';
 import { fireSessionChangeHooks } from '../hooks/session-change-hooks.ts';
 import { createSessionStartHooks, type SessionStartHooks } from '../hooks/session-start.ts';
-import { createFileChangedHookCheck } from '../hooks/watched-files.ts';
-import { createLazy } from '../lib/memoize.ts';
+import { createFileChangedHooks } from '../hooks/watched-files.ts';
 import type { ProgramCheck } from '../lib/processes/program-check.ts';
 import { resolveModel } from '../model/built-in-models.ts';
 import { askSmallModel } from '../model/side-calls.ts';
@@ -33,7 +30,7 @@ import type { ProgramGuard } from './trust/program-guard.ts';
 export type SessionHooks = SettingsHooks & {
   readonly sessionStart: SessionStartHooks;
   /** Fires FileChanged for watched files that changed. */
-  readonly checkWatchedFiles: () => Promise<void>;
+  readonly watchedFiles: Feature;
   /** Sets the function that runs agent hooks. */
   readonly setAgentRunner: (ask: HookRunners['askAgent']) => void;
 };
@@ -69,13 +66,21 @@ export function createSessionHooks(
     emit: (event) => void core.bus.emit(event),
   });
   fireSessionChangeHooks(core, hooks);
+  hooks.onAsyncResult(({ text, delivery, title }) => {
+    core.inbox.add(text);
+    if (delivery === 'next turn') return;
+    const id = `hook_${core.newId().slice(0, 8)}`;
+    const event = { type: 'background', id, callId: '', kind: 'shell', title } as const;
+    void core.bus.emit({ ...event, state: 'started' });
+    void core.bus.emit({ ...event, state: 'completed', words: text });
+  });
   mcp.wrapAsk((ask) => wrapElicitationWithHooks(hooks, ask));
   const startOptions = { source: opened.isResumed ? 'resume' : 'startup', setup: core.options.setup } as const;
   return {
     ...hooks,
     setAgentRunner,
     sessionStart: createSessionStartHooks(hooks, startOptions, createStartHandler(core, session)),
-    checkWatchedFiles: createFileChangedHookCheck(hooks, () => core.cwd),
+    watchedFiles: createFileChangedHooks(hooks, () => core.cwd),
   };
 }
 
@@ -93,75 +98,6 @@ function createStartHandler({ live, extensions }: Core, { transcript }: Pick<Ses
 const TITLE_CHARS = 200;
 
 type Gate = QueryDeps['gate'];
-
-/** Limit for the SessionStart hooks after a compaction, whose context is awaited. */
-const COMPACT_HOOK_TIMEOUT_MS = 30_000;
-
-/** Creates the listener that fires hooks for agent events: notifications, failed turns, compactions. */
-export function createHookEventListener(
-  hooks: Hooks,
-  addContext: (text: string) => void,
-  { face, warn }: { readonly face: CliRunOptions['frontend']; readonly warn: (message: string) => void },
-): AgentListener {
-  const onReplacement = () =>
-    warn('A MessageDisplay hook returned displayContent, which ouro does not support. Messages are shown unchanged.');
-  const display = createMessageDisplayHooks(hooks, createLazy(onReplacement));
-  return async (event) => {
-    display(event);
-    switch (event.type) {
-      case 'permission_request': {
-        const { toolName } = event.request;
-        const message = `ouro needs your permission to use ${toolName}.`;
-        hooks.fireInBackground('Notification', {
-          notification_type: 'permission_prompt',
-          message,
-          tool_name: toolName,
-        });
-        return;
-      }
-      case 'permission_decision': {
-        const { verdict, callId, tool, input, trace } = event;
-        if (verdict !== 'deny') return;
-        const lastStep = Array.isArray(trace) ? trace.at(-1) : undefined;
-        const reason = isJsonObject(lastStep) ? String(lastStep.text ?? '') : '';
-        hooks.fireInBackground('PermissionDenied', { tool_name: tool, tool_input: input, tool_use_id: callId, reason });
-        return;
-      }
-      case 'question':
-        hooks.fireInBackground('Notification', {
-          notification_type: 'question',
-          message: 'ouro has a question for you.',
-        });
-        return;
-      case 'agent_end': {
-        const { reason, failure, words } = event.terminal;
-        // In print mode the process exits now, so it does not wait for input.
-        if (reason === 'completed' && face !== 'print') {
-          hooks.fireInBackground('Notification', {
-            notification_type: 'idle_prompt',
-            message: 'ouro is waiting for your input.',
-          });
-        } else if (failure !== undefined) {
-          hooks.fireInBackground('StopFailure', { error: failure.kind, message: words ?? failure.message, reason });
-        }
-        return;
-      }
-      case 'compacted': {
-        // 0 tokens means cleared or undone, not compacted.
-        if (event.postTokens === 0) return;
-        hooks.fireInBackground('PostCompact', { trigger: event.boundary.trigger, tokens: event.postTokens });
-        const { context } = await hooks.fire(
-          'SessionStart',
-          { source: 'compact' },
-          AbortSignal.timeout(COMPACT_HOOK_TIMEOUT_MS),
-        );
-        if (context !== undefined) addContext(context);
-        return;
-      }
-      default:
-    }
-  };
-}
 
 /** Wraps the gate so that PermissionRequest hooks may answer before the user is asked. */
 export function wrapGateWithHooks(

@@ -1,18 +1,15 @@
 import { basename } from 'node:path';
 import type { LanguageServerConfig } from '../contracts/extension.ts';
-import type { Feature } from '../contracts/feature.ts';
 import type { Settings } from '../contracts/settings.ts';
 import { parseLanguageServers } from '../extensions/plugins/parse-language-servers.ts';
-import type { EditorDiagnostics } from '../ide/editor-files.ts';
+import { createDiagnosticsFeature } from '../ide/diagnostics-feature.ts';
 import type { ProgramCheck } from '../lib/processes/program-check.ts';
-import { wrapInReminder } from '../lib/text/reminder.ts';
-import { createDiagnosticsTracker, type DiagnosticsTracker, listDiagnostics } from '../lsp/diagnostics-tracker.ts';
+import { createDiagnosticsTracker, listDiagnostics } from '../lsp/diagnostics-tracker.ts';
 import { createLanguageServerFinder } from '../lsp/find-language-servers.ts';
 import { type LanguageQuery, runLanguageQuery } from '../lsp/language-query.ts';
 import { createLanguageServers } from '../lsp/language-server-manager.ts';
 import { findSymbolRenameChanges, type SymbolRenameRequest } from '../lsp/symbol-rename.ts';
 import type { FileLineEdits } from '../tools/edit/file-line-edits.ts';
-import { listTouchedFiles } from '../tools/touched-files.ts';
 import type { Core } from './core.ts';
 import type { IdeIntegration } from './ide-integration.ts';
 import type { Session } from './session/session.ts';
@@ -63,18 +60,17 @@ export function createSessionLanguageServers(core: Core, { ledger, editor, check
     ledger,
     warn: createNotifier('warn'),
   });
-  const createDiagnostics = () =>
-    createCallDiagnostics(
-      createDiagnosticsTracker(servers, createNotifier('info')),
-      editor.createDiagnostics(),
-      environment.home,
-    );
   const hasServers = () => listConfigured().length > 0 || (core.trusted && search.hasInstalled());
   const editorDiagnostics = editor.createDiagnostics();
   let hadEditorDiagnostics = false;
   return {
-    mainDiagnostics: createDiagnostics(),
-    createDiagnostics,
+    /** Creates the feature that tells one conversation or sub-agent about new diagnostics. */
+    createDiagnostics: () =>
+      createDiagnosticsFeature(
+        createDiagnosticsTracker(servers, createNotifier('info')),
+        editor.createDiagnostics(),
+        environment.home,
+      ),
     hasServers,
     /** Returns whether servers or the editor report diagnostics; once they do, it stays true. */
     hasDiagnostics(): boolean {
@@ -112,40 +108,5 @@ function createConfigReader(warn: (problem: string) => void) {
     for (const problem of parsed.problems) warn(problem);
     servers = parsed.servers;
     return servers;
-  };
-}
-
-function createCallDiagnostics(tracker: DiagnosticsTracker, inEditor: EditorDiagnostics, home: string) {
-  let signal = new AbortController().signal;
-  const takeDiagnostics = async (limit: AbortSignal, editorLimit: AbortSignal) =>
-    (await Promise.all([tracker.takeNewDiagnostics(limit), inEditor.takeNewDiagnostics(editorLimit)]))
-      .flat()
-      .map(wrapInReminder);
-  const feature: Feature = {
-    name: 'diagnostics',
-    /** Records the diagnostics before the first write. */
-    async beforeCall(request, callSignal) {
-      if (listTouchedFiles(request, { cwd: request.cwd, home }).writes.length > 0)
-        await inEditor.recordBefore(callSignal);
-      return {};
-    },
-    /** Records the files a call read and wrote. */
-    async afterCall(request, outcome, _durationMs, callSignal) {
-      signal = callSignal;
-      const { reads, writes } = listTouchedFiles(request, { cwd: request.cwd, home });
-      if (outcome.isError !== true) {
-        if (writes.length > 0) inEditor.recordWrite();
-        await Promise.all([...reads.map(tracker.recordRead), ...writes.map(tracker.recordWrite)]);
-      }
-      return {};
-    },
-    /** Waits briefly for the servers, then takes the diagnostics of the latest changes. */
-    reminders: () => takeDiagnostics(signal, signal),
-  };
-  return {
-    feature,
-    /** Takes the diagnostics reported so far, without waiting. */
-    takeReportedDiagnostics: (): Promise<readonly string[]> =>
-      takeDiagnostics(AbortSignal.abort(), new AbortController().signal),
   };
 }

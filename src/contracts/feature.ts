@@ -1,5 +1,11 @@
+import type { AgentListener } from './agent.ts';
+import type { PromptVerdict } from './hook.ts';
+import type { UserOrigin } from './message.ts';
 import type { AfterCall, BeforeCall, StopFacts, StopVerdict } from './query.ts';
 import type { CallRequest, ToolOutcome } from './tool.ts';
+
+/** The moment of reminders: with a prompt of the user, with one that background work starts, or within a turn. */
+export type ReminderMoment = 'prompt' | 'background' | 'turn';
 
 /**
  * A part of a conversation. Everything but its name is optional. Features are asked in the order of their list, and each
@@ -7,6 +13,8 @@ import type { CallRequest, ToolOutcome } from './tool.ts';
  */
 export type Feature = {
   readonly name: string;
+  /** Called with a prompt before it is sent; features behind one that refuses it are not asked. */
+  readonly onPrompt?: (prompt: string, signal: AbortSignal, origin: UserOrigin) => Promise<PromptVerdict>;
   /** Called before a call; features behind one that denies or stops are not asked. */
   readonly beforeCall?: (call: CallRequest, signal: AbortSignal) => Promise<BeforeCall>;
   /** Called after a call. */
@@ -18,6 +26,8 @@ export type Feature = {
   ) => Promise<AfterCall>;
   /** Called when the model wants to end; features behind one that objects or prevents are not asked. */
   readonly onStop?: (facts: StopFacts, signal: AbortSignal) => Promise<StopVerdict>;
-  /** Returns what the model should know before the next request of the turn. */
-  readonly reminders?: () => Promise<readonly string[]>;
+  /** Returns what the model should know with the prompt, or before the next request of the turn. */
+  readonly reminders?: (moment: ReminderMoment, signal: AbortSignal) => Promise<readonly string[]>;
+  /** Called with each event of the agent, which waits for it. */
+  readonly onEvent?: AgentListener;
 };

@@ -278,7 +278,7 @@ export type QueryDeps = {
   readonly context: ContextPort;
   readonly queues: QueuePort;
   /** Phase 9: returns what has changed since the last request. */
-  readonly attachments: (messages: readonly Message[]) => Promise<readonly string[]>;
+  readonly attachments: (signal: AbortSignal) => Promise<readonly string[]>;
   /** Summarizes finished calls in one line with the small model; never awaited. */
   readonly summarizeCalls?: (
     calls: readonly { readonly tool: string; readonly title: string }[],

@@ -1,4 +1,5 @@
-import type { Feature } from '../contracts/feature.ts';
+import type { Feature, ReminderMoment } from '../contracts/feature.ts';
+import type { PromptVerdict } from '../contracts/hook.ts';
 import type { AfterCall, BeforeCall, QueryDeps } from '../contracts/query.ts';
 
 /** The callbacks of the loop that features provide. */
@@ -33,12 +34,32 @@ export function composeFeatures(features: readonly Feature[]): FeatureDeps {
       }
       return { kind: 'pass' };
     },
-    async attachments() {
-      const all: string[] = [];
-      for (const { reminders } of features) if (reminders !== undefined) all.push(...(await reminders()));
-      return all;
-    },
+    attachments: (signal) => collectReminders(features, 'turn', signal),
   };
+}
+
+/** Makes the prompt hook of an agent from its features: the first refusal counts, reminders follow the contexts. */
+export function composePromptHook(features: readonly Feature[]): NonNullable<Feature['onPrompt']> {
+  return async (prompt, signal, origin): Promise<PromptVerdict> => {
+    const context: string[] = [];
+    for (const { onPrompt } of features) {
+      const verdict = await onPrompt?.(prompt, signal, origin);
+      if (verdict?.kind === 'block') return verdict;
+      if (verdict?.context !== undefined) context.push(verdict.context);
+    }
+    context.push(...(await collectReminders(features, origin === 'background' ? 'background' : 'prompt', signal)));
+    return context.length === 0 ? { kind: 'go' } : { kind: 'go', context: context.join('\n') };
+  };
+}
+
+async function collectReminders(
+  features: readonly Feature[],
+  moment: ReminderMoment,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const all: string[] = [];
+  for (const { reminders } of features) if (reminders !== undefined) all.push(...(await reminders(moment, signal)));
+  return all;
 }
 
 /** Adds what a feature says: its input counts from now on, otherwise the feature that spoke first. */

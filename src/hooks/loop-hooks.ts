@@ -95,11 +95,13 @@ function getLastReply(messages: readonly Message[]): string {
 
 /** Creates the feature of the hooks; `onDenial` is told of the calls that they deny. */
 export function createHooksFeature(
-  { beforeCall, afterCall, onStop }: LoopHooks,
+  { onPrompt, beforeCall, afterCall, onStop }: LoopHooks,
   onDenial: (request: CallRequest, reason: string) => void,
 ): Feature {
   return {
     name: 'hooks',
+    // Nobody typed the prompt of an automatic turn, so there is nothing to refuse.
+    onPrompt: async (prompt, signal, origin) => (origin === 'background' ? { kind: 'go' } : onPrompt(prompt, signal)),
     async beforeCall(request, signal) {
       const verdict = await beforeCall(request, signal);
       const reason = verdict.deny ?? verdict.stop;
@@ -125,8 +127,12 @@ export function createBatchHooksFeature(hooks: HookDispatcher): Feature {
       }
       return {};
     },
+    onEvent({ type }) {
+      if (type === 'agent_start') endedCalls = [];
+    },
     /** Fires PostToolBatch for the calls since the last time; returns the context hooks add. */
-    async reminders() {
+    async reminders(moment) {
+      if (moment !== 'turn') return [];
       const calls = endedCalls;
       endedCalls = [];
       if (calls.length === 0) return [];

@@ -1,4 +1,5 @@
 import type { Todo } from '../contracts/display.ts';
+import type { Feature } from '../contracts/feature.ts';
 import type { LiveSessionState } from '../contracts/live-session-state.ts';
 import type { SettingsSource } from '../contracts/permission.ts';
 import type { LoadedSettings, SettingsLayer } from '../contracts/settings.ts';
@@ -54,16 +55,16 @@ const MEMORY_TYPES = {
   local: 'Local',
 } as const;
 
-/** Creates a check that fires ConfigChange and InstructionsLoaded for the files that are new since the last call. */
-export function createConfigChangeHookCheck(
+/** Creates the feature that fires ConfigChange and InstructionsLoaded for the files that are new with a prompt. */
+export function createConfigChangeHooks(
   { settings }: { readonly settings: { loaded(): LoadedSettings } },
   hooks: Pick<Hooks, 'fireInBackground' | 'has'>,
   memory: Pick<SessionMemory, 'report'>,
-): () => void {
+): Feature {
   let layers = mapLayers(settings.loaded().layers);
   const reported = new Set<string>();
   let isFirst = true;
-  return () => {
+  function check(): void {
     const current = mapLayers(settings.loaded().layers);
     for (const [file, { source, text }] of current)
       if (layers.get(file)?.text !== text)
@@ -79,6 +80,14 @@ export function createConfigChangeHookCheck(
       hooks.fireInBackground('InstructionsLoaded', fields);
     }
     isFirst = false;
+  }
+
+  return {
+    name: 'config changes',
+    async onPrompt() {
+      check();
+      return { kind: 'go' };
+    },
   };
 }
 

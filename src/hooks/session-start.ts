@@ -1,4 +1,4 @@
-import type { HookVerdict } from '../contracts/hook.ts';
+import type { HookVerdict, PromptVerdict } from '../contracts/hook.ts';
 import { resolveUndefinedOnAbort } from '../lib/promises.ts';
 import type { Hooks } from './create-hooks.ts';
 
@@ -40,14 +40,16 @@ export function createSessionStartHooks(
   };
 
   return {
+    name: 'session start hooks',
     /** Starts them before the first prompt, without waiting. */
     start: () => void start().catch(() => undefined), // An error is reported by `context`.
-    async takeContext(signal: AbortSignal): Promise<string | undefined> {
-      if (isContextTaken) return undefined;
-      const result = await resolveUndefinedOnAbort(start(), signal);
+    /** Adds their context to the first prompt. */
+    async onPrompt(_prompt: string, signal: AbortSignal): Promise<PromptVerdict> {
+      if (isContextTaken) return { kind: 'go' };
+      const { context } = (await resolveUndefinedOnAbort(start(), signal)) ?? {};
       if (signal.aborted) controller.abort();
       else isContextTaken = true;
-      return result?.context;
+      return context === undefined ? { kind: 'go' } : { kind: 'go', context };
     },
     /** Runs them to the end, for a run that only prepares; returns the failures of Setup hooks. */
     runSetup: async (): Promise<readonly string[]> => (await start()).failures,

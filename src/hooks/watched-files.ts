@@ -1,5 +1,6 @@
 import { readdir, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import type { Feature } from '../contracts/feature.ts';
 import { ignoreMissingFile } from '../lib/errors.ts';
 import type { Hooks } from './create-hooks.ts';
 import { parseHookMatcher } from './parse-matcher.ts';
@@ -17,11 +18,11 @@ const EMPTY: Snapshot = { fingerprints: new Map(), found: new Set(), patterns: '
 /** Names of a folder that are matched against a pattern. */
 const MAX_NAMES = 2_000;
 
-/** Creates a check that fires FileChanged for watched files that changed since the last call. */
-export function createFileChangedHookCheck(
+/** Creates the feature that fires FileChanged for watched files that changed since the last prompt or turn. */
+export function createFileChangedHooks(
   hooks: Pick<Hooks, 'list' | 'listWatchedPaths' | 'fireInBackground'>,
   cwd: () => string,
-): () => Promise<void> {
+): Feature {
   let latest = takeSnapshot(EMPTY);
 
   async function takeSnapshot(before: Snapshot): Promise<Snapshot> {
@@ -40,7 +41,7 @@ export function createFileChangedHookCheck(
     return { fingerprints, found, patterns: patterns.map(({ matcher }) => matcher).join('\n') };
   }
 
-  return async () => {
+  async function check(): Promise<void> {
     const before = await latest;
     latest = takeSnapshot(before);
     const { fingerprints, found, patterns } = await latest;
@@ -52,6 +53,18 @@ export function createFileChangedHookCheck(
       const event = fingerprint === undefined ? 'unlink' : old === undefined ? 'add' : 'change';
       hooks.fireInBackground('FileChanged', { file_path: path, event });
     }
+  }
+
+  return {
+    name: 'watched files',
+    async onPrompt() {
+      await check();
+      return { kind: 'go' };
+    },
+    async reminders(moment) {
+      if (moment === 'turn') await check();
+      return [];
+    },
   };
 }
 

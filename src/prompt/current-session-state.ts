@@ -1,6 +1,6 @@
 import type { PermissionMode } from '../contracts/permission.ts';
 import { formatOneLine } from '../lib/text/format.ts';
-import { describePermissionMode } from './reminder-collector.ts';
+import { describePermissionMode } from './session-facts.ts';
 
 /** The state of a session that the model must know after earlier announcements are gone. */
 export type CurrentSessionState = {

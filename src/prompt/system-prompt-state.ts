@@ -14,9 +14,6 @@ export type SystemPromptState = {
   readonly isCompared: boolean;
   /** Texts for the next message. */
   readonly news: readonly string[];
-  /** Paths that calls have read or changed since they were last taken. */
-  /** Files of calls since the last request. Added in place, because a reply can have thousands of calls. */
-  readonly touched: Set<string>;
   /** Absent outside a git repository. */
   readonly branch: string | undefined;
 };
@@ -32,8 +29,6 @@ export type SystemPromptEvent =
       readonly git: GitSnapshot | undefined;
     }
   | { readonly type: 'branch'; readonly branch: string | undefined }
-  | { readonly type: 'touched'; readonly path: string }
-  | { readonly type: 'touched_taken' }
   | { readonly type: 'news_taken' }
   /** Earlier announcements were removed from the conversation; the system prompt remains. */
   | { readonly type: 'compacted'; readonly system: readonly SystemPart[] }
@@ -49,7 +44,6 @@ export function createSystemPromptState(
     isResumed: sentBefore !== undefined,
     isCompared: false,
     news: [],
-    touched: new Set(),
     branch: undefined,
   };
 }
@@ -71,11 +65,6 @@ export function reduceSystemPromptState(state: SystemPromptState, event: SystemP
     }
     case 'branch':
       return { ...state, branch: event.branch };
-    case 'touched':
-      state.touched.add(event.path);
-      return state;
-    case 'touched_taken':
-      return { ...state, touched: new Set() };
     case 'news_taken':
       return { ...state, news: [] };
     case 'compacted': {

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import type { Todo } from '../contracts/display.ts';
+import type { Feature } from '../contracts/feature.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../contracts/json.ts';
+import { wrapInReminder } from '../lib/text/reminder.ts';
 import { buildTool } from './build-tool.ts';
 import { acceptOnlyArgumentValues, type BuiltInToolTraits, defineToolTraits } from './input/call-forms.ts';
 import type { AcceptedArgumentForms, ForeignArgumentConverter } from './input/normalize-arguments.ts';
@@ -111,4 +113,29 @@ export function createTodoWriteTool(setTodos: (todos: readonly Todo[]) => void) 
       };
     },
   });
+}
+
+const QUIET_TURNS = 10;
+
+/** Creates the feature that reminds the model of a list that has not changed for a while. */
+export function createTodoFeature(getTodos: () => readonly Todo[]): Feature {
+  let known = '';
+  let quietTurns = 0;
+  return {
+    name: 'todos',
+    async reminders() {
+      const list = getTodos();
+      const text = JSON.stringify(list);
+      quietTurns = text === known ? quietTurns + 1 : 0;
+      known = text;
+      if (quietTurns < QUIET_TURNS || list.every((todo) => todo.status === 'completed')) return [];
+      quietTurns = 0;
+      const lines = list.map((todo) => `- [${todo.status}] ${todo.content}`).join('\n');
+      return [
+        wrapInReminder(
+          `The to-do list has not moved for a while. If it is no longer true, correct it with TodoWrite:\n${lines}`,
+        ),
+      ];
+    },
+  };
 }

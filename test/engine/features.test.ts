@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Feature } from '../../src/contracts/feature.ts';
 import type { CallRequest, ToolOutcome } from '../../src/contracts/tool.ts';
-import { composeFeatures } from '../../src/engine/features.ts';
+import { composeFeatures, composePromptHook } from '../../src/engine/features.ts';
 
 const CALL: CallRequest = {
   callId: 'call-1',
@@ -20,7 +20,7 @@ test('without features calls pass as they are', async () => {
   expect(await beforeCall(CALL, signal)).toEqual({});
   expect(await afterCall(CALL, outcomeOf('a'), 1, signal)).toEqual({});
   expect(await onStop({ messages: [], stopHookActive: false }, signal)).toEqual({ kind: 'pass' });
-  expect(await attachments([])).toEqual([]);
+  expect(await attachments(signal)).toEqual([]);
 });
 
 test('a feature gets the input of those before it; the first reason counts, and contexts are joined', async () => {
@@ -78,7 +78,29 @@ test('the first objection decides, and reminders keep the order of the list', as
   const { onStop, attachments } = composeFeatures([stopping('a'), stopping('b', 'Not yet.'), stopping('c', 'Never.')]);
   expect(await onStop({ messages: [], stopHookActive: false }, signal)).toEqual({ kind: 'object', words: 'Not yet.' });
   expect(asked).toEqual(['a', 'b']);
-  expect(await attachments([])).toEqual(['a', 'b', 'c']);
+  expect(await attachments(signal)).toEqual(['a', 'b', 'c']);
+});
+
+test('contexts of a prompt come before its reminders, and nobody is asked after a refusal', async () => {
+  const asked: string[] = [];
+  const listening = (name: string, refused?: string): Feature => ({
+    name,
+    async onPrompt(prompt) {
+      asked.push(`${name}: ${prompt}`);
+      return prompt === refused ? { kind: 'block', words: `${name} refuses.` } : { kind: 'go', context: name };
+    },
+    reminders: async (moment) => [`${name} at ${moment}`],
+  });
+  const ask = composePromptHook([listening('a', 'bad'), { name: 'nothing' }, listening('b')]);
+  expect(await ask('good', signal, 'prompt')).toEqual({ kind: 'go', context: 'a\nb\na at prompt\nb at prompt' });
+  expect(await ask('bad', signal, 'prompt')).toEqual({ kind: 'block', words: 'a refuses.' });
+  expect(asked).toEqual(['a: good', 'b: good', 'a: bad']);
+  expect(await composePromptHook([{ name: 'nothing' }])('good', signal, 'background')).toEqual({ kind: 'go' });
+  const { reminders } = listening('c');
+  expect(await composePromptHook([{ name: 'c', reminders }])('go on', signal, 'background')).toEqual({
+    kind: 'go',
+    context: 'c at background',
+  });
 });
 
 /** The whole of a new behaviour around calls. */

@@ -53,10 +53,10 @@ test('an aborted wait ends the SessionStart hooks, and is not repeated', async (
   );
   opening.start();
   const leaving = new AbortController();
-  const waiting = opening.takeContext(leaving.signal);
+  const waiting = opening.onPrompt('', leaving.signal);
   leaving.abort();
-  expect(await waiting).toBeUndefined();
-  expect(await opening.takeContext(new AbortController().signal)).toBeUndefined();
+  expect(await waiting).toEqual({ kind: 'go' });
+  expect(await opening.onPrompt('', new AbortController().signal)).toEqual({ kind: 'go' });
   expect(stopped).toBe(1);
   await opening.close();
 });

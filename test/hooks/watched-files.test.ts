@@ -2,13 +2,13 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Hook } from '../../src/contracts/hook.ts';
-import { createFileChangedHookCheck } from '../../src/hooks/watched-files.ts';
+import { createFileChangedHooks } from '../../src/hooks/watched-files.ts';
 import { createTempProject } from '../support/temp-project.ts';
 
 async function watching(matchers: readonly string[], listWatchedPaths: () => readonly string[] = () => []) {
   const project = await createTempProject({ '.env': 'A=1', 'a.lock': '1', 'b.txt': '1' });
   const fired: string[] = [];
-  const look = createFileChangedHookCheck(
+  const look = createFileChangedHooks(
     {
       list: () =>
         matchers.map((matcher): { readonly hook: Hook; readonly last: undefined } => ({
@@ -26,7 +26,7 @@ async function watching(matchers: readonly string[], listWatchedPaths: () => rea
     write: (name: string, text: string) => writeFile(join(project.dir, name), text),
     remove: (name: string) => rm(join(project.dir, name)),
     async seen() {
-      await look();
+      await look.reminders?.('turn', new AbortController().signal);
       return fired.splice(0).toSorted();
     },
   };

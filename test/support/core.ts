@@ -1,4 +1,4 @@
-import { type Core, createEventBus } from '../../src/app/core.ts';
+import { type Core, createEventBus, createInbox } from '../../src/app/core.ts';
 import { readEnvironment } from '../../src/app/environment.ts';
 import { readSettings } from '../../src/app/read-settings.ts';
 import type { LiveSessionValues } from '../../src/contracts/live-session-state.ts';
@@ -54,6 +54,7 @@ export async function testCore(
       isSelfContained: () => false,
     }),
     bus: createEventBus(),
+    inbox: createInbox(),
     now: Date.now,
     newId: () => crypto.randomUUID(),
     ...more,

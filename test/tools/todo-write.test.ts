@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Todo } from '../../src/contracts/display.ts';
-import { createTodoWriteTool } from '../../src/tools/todo-write.ts';
+import { createTodoFeature, createTodoWriteTool } from '../../src/tools/todo-write.ts';
 import { callTool } from '../support/call-tool.ts';
 
 function setUp() {
@@ -35,4 +35,20 @@ test.each([
   const { tool, lists } = setUp();
   expect(tool.prepare(input)).toMatchObject({ ok: false, problem: expect.stringContaining(`"${field}"`) });
   expect(lists).toEqual([]);
+});
+
+test('a to-do list unchanged for ten turns is mentioned, a completed one is not', async () => {
+  let todos: readonly Todo[] = [todo('write the test', 'in_progress')];
+  const { reminders } = createTodoFeature(() => todos);
+  const { signal } = new AbortController();
+  const turns = async (count: number) => {
+    const news: string[] = [];
+    for (let turn = 0; turn < count; turn += 1) news.push(...((await reminders?.('turn', signal)) ?? []));
+    return news;
+  };
+  expect(await turns(10)).toEqual([]);
+  expect(await turns(1)).toEqual([expect.stringContaining('- [in_progress] write the test')]);
+  expect(await turns(9)).toEqual([]);
+  todos = [todo('write the test', 'completed')];
+  expect(await turns(25)).toEqual([]);
 });

@@ -198,7 +198,7 @@ export const CONVERSATION_SLASH_COMMANDS: readonly BuiltinSlashCommand[] = [
       loop.prompt.restart();
       turnLog.expectChange('The conversation was cleared.');
       const { context } = await hooks.fire('SessionStart', { source: 'clear' }, new AbortController().signal);
-      if (context !== undefined) loop.addNews(context);
+      if (context !== undefined) core.inbox.add(context);
       return createSuccessOutcome(`New conversation started.${isStored ? ' /resume reopens the old one.' : ''}`);
     },
   },

@@ -11,7 +11,6 @@ import { createSendMessageTool } from '../../tools/send-message.ts';
 import { createSkillTool } from '../../tools/skill.ts';
 import { createSubAgentCallRegistry } from '../../tools/task/sub-agent-call-registry.ts';
 import { createTaskTool } from '../../tools/task/task.ts';
-import { createChangedFilesFormatter } from '../changed-files-formatter.ts';
 import type { Core } from '../core.ts';
 import type { IdeIntegration } from '../ide-integration.ts';
 import type { McpServers } from '../mcp/servers.ts';
@@ -56,7 +55,6 @@ export function createAgentLoopParts(core: Core, deps: LoopDeps) {
   const { session, mcp, hooks, shells, turnLog, runOverrides } = deps;
   const locator = excludeHungMountsFromSearch(createSearchBackend(core.environment.variables), core.mounts);
   const owners = createSubAgentCallRegistry();
-  const news = createBackgroundNews(shells, mcp);
   const offeredSkills = createOfferedSkills(core);
   const toolset = createToolset(core, { ...deps, locator, owners });
   const prompt = createSessionSystemPrompt(core, {
@@ -65,8 +63,6 @@ export function createAgentLoopParts(core: Core, deps: LoopDeps) {
     sentBefore: session.sentBefore,
     tools: () => toolset.listOffered().flatMap(({ name, isHidden }) => (isHidden === true ? [] : [name])),
     mcpInstructions: mcp.hub.listInstructions,
-    takeDiskChanges: toolset.readState.takeDiskChanges,
-    backgroundNews: news.take,
   });
   const fallbacks = createModelFallbacks(core);
   const contextWiring: ContextPipelineDeps = {
@@ -104,8 +100,7 @@ export function createAgentLoopParts(core: Core, deps: LoopDeps) {
     getSystemPrompt: prompt.system.parts,
     listWrittenFiles,
   });
-  const format = createChangedFilesFormatter(core, { ...deps, collectNews: prompt.collectNews });
-  const features = createFeatureLists(core, { ...deps, format, prompt, readState: toolset.readState });
+  const features = createFeatureLists(core, { ...deps, prompt, readState: toolset.readState });
   const parts = { features, toolset, owners, prompt, context, contextFor, fallbacks, judge };
   const queryDeps = createQueryDepsFactory(core, { ...deps, ...parts });
   const subAgents = createSubAgentManager(core, {
@@ -113,7 +108,6 @@ export function createAgentLoopParts(core: Core, deps: LoopDeps) {
     owners,
     deps: queryDeps,
     learn: fallbacks.lookUpModels,
-    addNews: news.add,
   });
   hooks.setAgentRunner(subAgents.answerHook);
   const directCalls = createDirectToolCalls(core, { deps: queryDeps, toolset });
@@ -122,8 +116,9 @@ export function createAgentLoopParts(core: Core, deps: LoopDeps) {
   const skills = createSkillRunner(core, { sessionId, directCalls, runOverrides, run: subAgents.runAgent, onInvoke });
   toolset.add(createDependentTools(subAgents, skills, shells));
   const onClearing = createClearingListener(turnLog);
-  restoreParts(core, session, { toolset, prompt, context, news });
+  restoreParts(core, session, { toolset, prompt, context });
   return {
+    features: features.conversation,
     toolset,
     prompt,
     context,
@@ -132,9 +127,6 @@ export function createAgentLoopParts(core: Core, deps: LoopDeps) {
     locator,
     directCalls,
     skills,
-    runOverrides,
-    addNews: news.add,
-    hasNews: news.hasAny,
     lookUpModels: fallbacks.lookUpModels,
     ready: async () => {
       const models = fallbacks.getChain(core.live.current().model);
@@ -146,9 +138,7 @@ export function createAgentLoopParts(core: Core, deps: LoopDeps) {
       turnLog.onEvent(event);
       judge.onEvent(event);
       fallbacks.onEvent(event);
-      prompt.onEvent(event);
       offeredSkills.onEvent(event);
-      if (event.type === 'agent_end') runOverrides.endRun();
     },
   };
 }
@@ -165,23 +155,6 @@ function createDependentTools(subAgents: SubAgentManager, skills: SkillRunner, s
     createSkillTool(skills),
     createKillShellTool(shells, subAgents.stop),
   ];
-}
-
-/** Collects background news for the model's next turn. */
-function createBackgroundNews(
-  shells: Pick<ShellRegistry, 'hasNotices' | 'takeNotices'>,
-  mcp: Pick<McpServers, 'takeResourceChanges'>,
-) {
-  let pending: string[] = [];
-  return {
-    add: (text: string) => void pending.push(text),
-    hasAny: () => pending.length > 0 || shells.hasNotices(),
-    take(): readonly string[] {
-      const taken = [...shells.takeNotices(), ...mcp.takeResourceChanges(), ...pending];
-      pending = [];
-      return taken;
-    },
-  };
 }
 
 /** Records the results that the provider excludes by itself. */
@@ -201,18 +174,17 @@ type RestoredParts = {
   readonly toolset: Toolset;
   readonly prompt: Pick<SessionSystemPrompt, 'getKnownFacts'>;
   readonly context: Pick<ReturnType<typeof createContextPipeline>, 'restore'>;
-  readonly news: Pick<ReturnType<typeof createBackgroundNews>, 'add'>;
 };
 
 /** Restores the state of an earlier run, and registers the state to save for the next one. */
 function restoreParts(
-  { meter }: Core,
+  { meter, inbox }: Core,
   { opened, addSavedState }: Session,
-  { toolset, prompt, context, news }: RestoredParts,
+  { toolset, prompt, context }: RestoredParts,
 ): void {
   context.restore(parseReductions(opened.stored.context));
   if (opened.stored.files !== undefined) toolset.readState.restore(opened.stored.files);
-  for (const text of opened.news) news.add(text);
+  for (const text of opened.news) inbox.add(text);
   meter.restore(opened.messages);
   const earlierUsd = opened.stored.spentUsd ?? 0;
   addSavedState(() => {

@@ -1,8 +1,8 @@
 import type { Agent } from '../../contracts/agent.ts';
 import type { AgentEvent } from '../../contracts/event.ts';
 import { isTypedByUser } from '../../contracts/message.ts';
+import type { ShellRegistry } from '../../tools/bash/shell-registry.ts';
 import type { Core } from '../core.ts';
-import type { AgentLoopParts } from './agent-loop-parts.ts';
 
 /** Maximum number of automatic turns in a row without a prompt of the user. */
 const MAX_AUTOMATIC_TURNS = 20;
@@ -10,13 +10,13 @@ const MAX_AUTOMATIC_TURNS = 20;
 const CONTINUE_PROMPT =
   'Background work has produced results, which come with this message; nobody typed it. Continue with what depends on them. If nothing does, say so in one sentence.';
 
-type AutoContinueDeps = { readonly agent: Agent; readonly loop: Pick<AgentLoopParts, 'hasNews'> };
+type AutoContinueDeps = { readonly agent: Agent; readonly shells: Pick<ShellRegistry, 'hasReminders'> };
 
 /** The automatic turns, which start when background work ends. */
 export type AutoContinue = ReturnType<typeof createAutoContinue>;
 
 /** Creates the automatic turns of a conversation. */
-export function createAutoContinue(core: Core, { agent, loop }: AutoContinueDeps) {
+export function createAutoContinue(core: Core, { agent, shells }: AutoContinueDeps) {
   let state = INITIAL_STATE;
   let pending: Promise<void> = Promise.resolve();
   // Print mode waits for what it needs itself, and then exits.
@@ -25,7 +25,7 @@ export function createAutoContinue(core: Core, { agent, loop }: AutoContinueDeps
   async function continueIfDue(): Promise<void> {
     await agent.waitForIdle();
     if (!state.isDue || agent.state().status !== 'idle') return;
-    if (!loop.hasNews()) {
+    if (core.inbox.isEmpty() && !shells.hasReminders()) {
       state = { ...state, isDue: false };
       return;
     }

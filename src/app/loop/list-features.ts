@@ -1,32 +1,41 @@
-import type { AgentPort } from '../../agent/agent-deps.ts';
 import type { SubAgentDefinition } from '../../contracts/extension.ts';
 import type { Feature } from '../../contracts/feature.ts';
 import type { JsonObject } from '../../contracts/json.ts';
+import { createGitChangesFeature } from '../../git/external-changes.ts';
 import type { HookDispatcher } from '../../hooks/create-hooks.ts';
+import { createEventHooks } from '../../hooks/event-hooks.ts';
 import { collectAgentHooks } from '../../hooks/hook-sources.ts';
 import { createBatchHooksFeature, createHooksFeature, createLoopHooks } from '../../hooks/loop-hooks.ts';
+import { createConfigChangeHooks } from '../../hooks/session-change-hooks.ts';
+import { createMemoryFeature } from '../../prompt/memory/memory-feature.ts';
 import { getSubAgentPath } from '../../session/paths.ts';
+import type { ShellRegistry } from '../../tools/bash/shell-registry.ts';
 import { createDiskChangesFeature } from '../../tools/files/disk-changes.ts';
 import type { FileReadState } from '../../tools/files/file-read-state.ts';
 import { createStructuredAnswerFeature } from '../../tools/structured-output.ts';
-import type { ChangedFilesFormatter } from '../changed-files-formatter.ts';
+import { createTodoFeature } from '../../tools/todo-write.ts';
+import { createChangedFilesFormatter } from '../changed-files-formatter.ts';
 import type { Core } from '../core.ts';
 import type { IdeIntegration } from '../ide-integration.ts';
+import type { McpServers } from '../mcp/servers.ts';
 import type { SessionPermissions } from '../permissions/session-permissions.ts';
 import type { Session } from '../session/session.ts';
 import type { SessionHooks } from '../session-hooks.ts';
 import type { SessionLanguageServers } from '../session-language-servers.ts';
+import type { RunOverrides } from './run-overrides.ts';
 import type { SessionSystemPrompt } from './session-system-prompt.ts';
 
-type FeatureParts = {
+type FeatureParts = Parameters<typeof createChangedFilesFormatter>[1] & {
   readonly session: Pick<Session, 'transcript'>;
   readonly permissions: Pick<SessionPermissions, 'recordHookDenial'>;
   readonly hooks: SessionHooks;
-  readonly prompt: Pick<SessionSystemPrompt, 'collectNews'>;
+  readonly runOverrides: RunOverrides;
+  readonly prompt: SessionSystemPrompt;
   readonly readState: FileReadState;
+  readonly shells: ShellRegistry;
+  readonly mcp: Pick<McpServers, 'resourceChanges'>;
   readonly languages: SessionLanguageServers;
-  readonly format: ChangedFilesFormatter;
-  readonly editor: Pick<IdeIntegration, 'unsavedFiles'>;
+  readonly editor: IdeIntegration;
 };
 
 /** The sub-agent for which features are listed. */
@@ -36,68 +45,64 @@ type FeaturedSubAgent = {
   readonly isForHook: boolean;
 };
 
-/** The features of an agent, in the order in which they are asked; made anew for each of its runs. */
+/** The features of an agent, in the order in which they are asked. */
 export type FeatureLists = {
-  conversation(port: AgentPort): readonly Feature[];
-  subAgent(port: AgentPort, agent: FeaturedSubAgent, readState: FileReadState): readonly Feature[];
+  readonly conversation: readonly Feature[];
+  /** Lists the features of one run of a sub-agent. */
+  subAgent(agent: FeaturedSubAgent, readState: FileReadState): readonly Feature[];
 };
 
-/** Creates the lists of features of a session. */
+/** Lists the features of a session. */
 export function createFeatureLists(core: Core, parts: FeatureParts): FeatureLists {
-  const { session, permissions, hooks, prompt, readState, languages, format, editor } = parts;
+  const { options, environment, live, repository, now } = core;
+  const { session, permissions, hooks, prompt, readState, shells, mcp, languages, editor } = parts;
+  const format = createChangedFilesFormatter(core, parts);
+  const cwd = () => live.current().cwd;
 
-  const createHooks = (
-    port: AgentPort,
-    dispatcher: HookDispatcher,
-    stopEvent: 'Stop' | 'SubagentStop',
-    stopFields?: JsonObject,
-  ): Feature =>
-    createHooksFeature(createLoopHooks(dispatcher, stopEvent, stopFields), (request, reason) =>
-      permissions.recordHookDenial(port, request, reason),
-    );
+  const createHooks = (dispatcher: HookDispatcher, stopEvent: 'Stop' | 'SubagentStop', stopFields?: JsonObject) =>
+    createHooksFeature(createLoopHooks(dispatcher, stopEvent, stopFields), permissions.recordHookDenial);
 
   return {
-    conversation: (port) => [
+    conversation: [
+      createConfigChangeHooks(core, hooks, prompt.memory),
+      hooks.watchedFiles,
+      hooks.sessionStart,
       createBatchHooksFeature(hooks),
-      createNewsFeature(core, prompt, hooks),
+      prompt,
       createDiskChangesFeature(readState),
+      createMemoryFeature(prompt.memory, { cwd, home: environment.home }),
+      createTodoFeature(() => live.current().todos),
+      // Print mode has no later prompt that could carry news about the repository.
+      ...(options.frontend === 'print'
+        ? []
+        : [
+            createGitChangesFeature({
+              initial: repository.initialSnapshot,
+              readSnapshot: repository.readSnapshot,
+              now,
+            }),
+          ]),
+      shells,
+      mcp.resourceChanges,
+      core.inbox,
       format.conversation,
-      languages.mainDiagnostics.feature,
-      createHooks(port, hooks, 'Stop'),
-      editor.unsavedFiles,
-      ...(core.options.jsonSchema === undefined ? [] : [createStructuredAnswerFeature()]),
+      languages.createDiagnostics(),
+      createHooks(hooks, 'Stop'),
+      parts.runOverrides,
+      createEventHooks(core, hooks),
+      editor,
+      ...(options.jsonSchema === undefined ? [] : [createStructuredAnswerFeature()]),
     ],
-    subAgent: (port, { kind, agentId, isForHook }, agentReadState) => [
+    subAgent: ({ kind, agentId, isForHook }, agentReadState) => [
       createDiskChangesFeature(agentReadState),
       format.subAgent,
-      languages.createDiagnostics().feature,
-      createHooks(
-        port,
-        isForHook ? hooks.withoutAgentHooks : hooks.withHooks(collectAgentHooks(kind)),
-        'SubagentStop',
-        {
-          agent_id: agentId,
-          agent_type: kind.name,
-          agent_transcript_path: getSubAgentPath(session.transcript.folder, agentId),
-        },
-      ),
-      editor.unsavedFiles,
+      languages.createDiagnostics(),
+      createHooks(isForHook ? hooks.withoutAgentHooks : hooks.withHooks(collectAgentHooks(kind)), 'SubagentStop', {
+        agent_id: agentId,
+        agent_type: kind.name,
+        agent_transcript_path: getSubAgentPath(session.transcript.folder, agentId),
+      }),
+      editor,
     ],
-  };
-}
-
-/** Creates the feature that reloads extensions and watched files that calls may have changed, and tells what is new. */
-function createNewsFeature(
-  { extensions }: Core,
-  { collectNews }: FeatureParts['prompt'],
-  { checkWatchedFiles }: SessionHooks,
-): Feature {
-  return {
-    name: 'news',
-    async reminders() {
-      await checkWatchedFiles();
-      await extensions.refresh();
-      return collectNews();
-    },
   };
 }

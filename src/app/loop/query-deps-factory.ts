@@ -99,7 +99,7 @@ export function createQueryDepsFactory(core: Core, parts: QueryDepsParts): Query
       const system = prompt.system.parts();
       const deps = completeQueryDeps({
         ...createSharedDeps(port),
-        ...composeFeatures(parts.features.conversation(port)),
+        ...composeFeatures(parts.features.conversation),
         model: session.recordedPort,
         toolSpecs: toolset.getSpecs,
         cwd: () => live.current().cwd,
@@ -116,7 +116,7 @@ export function createQueryDepsFactory(core: Core, parts: QueryDepsParts): Query
       const readState = createFileReadState();
       const shared = {
         ...createSharedDeps(port),
-        ...composeFeatures(parts.features.subAgent(port, asking, readState)),
+        ...composeFeatures(parts.features.subAgent(asking, readState)),
         gate: agentGate,
         queues: port.queues,
       };

@@ -1,5 +1,6 @@
+import type { AgentEvent } from '../../contracts/event.ts';
 import type { PromptTemplate } from '../../contracts/extension.ts';
-import type { Hook } from '../../contracts/hook.ts';
+import type { Hook, PromptVerdict } from '../../contracts/hook.ts';
 import type { Effort } from '../../contracts/model.ts';
 import type { Rule } from '../../contracts/permission.ts';
 import { collectExtensionHooks } from '../../hooks/hook-sources.ts';
@@ -20,6 +21,7 @@ export function createRunOverrides({ cwd }: Pick<Core, 'cwd'>) {
   let active: readonly RunOverride[] = [];
   const findLast = <Value>(values: readonly (Value | undefined)[]) => values.findLast((value) => value !== undefined);
   return {
+    name: 'run overrides',
     /** Adds an override for the next run, for commands of the user. */
     addForNextRun: (override: RunOverride) => {
       pending = [...pending, override];
@@ -29,13 +31,14 @@ export function createRunOverrides({ cwd }: Pick<Core, 'cwd'>) {
       active = [...active, override];
     },
     /** Starts a run: pending overrides take effect. */
-    startRun() {
+    async onPrompt(): Promise<PromptVerdict> {
       active = [...active, ...pending];
       pending = [];
+      return { kind: 'go' };
     },
     /** Ends a run: all overrides are dropped. */
-    endRun() {
-      active = [];
+    onEvent({ type }: AgentEvent): void {
+      if (type === 'agent_end') active = [];
     },
     rules: (): readonly Rule[] =>
       active.flatMap(({ allowedTools, deniedTools, source }) => [

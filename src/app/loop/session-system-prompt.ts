@@ -1,18 +1,18 @@
-import { stat } from 'node:fs/promises';
 import { release } from 'node:os';
 import { join } from 'node:path';
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { Skill } from '../../contracts/extension.ts';
+import type { ReminderMoment } from '../../contracts/feature.ts';
 import type { SystemPart } from '../../contracts/model.ts';
 import type { SettingsLayer } from '../../contracts/settings.ts';
-import { createGitChangeTracker } from '../../git/external-change-tracker.ts';
 import { findEnclosingRepository } from '../../git/git-repository.ts';
 import { omitUndefined } from '../../lib/json.ts';
 import { findShell } from '../../lib/processes/find-shell.ts';
+import { wrapInReminder } from '../../lib/text/reminder.ts';
 import { describeAllowedCalls } from '../../permissions/denial-message.ts';
 import { type ConfiguredInstructions, listConfiguredInstructions } from '../../prompt/memory/memory-locations.ts';
 import { createSessionMemory, type SessionMemory } from '../../prompt/memory/session-memory-files.ts';
-import { createReminderCollector, type UnseenFileChange } from '../../prompt/reminder-collector.ts';
+import { createFactTracker } from '../../prompt/session-facts.ts';
 import {
   type AnswerPreferences,
   createSystemPrompt,
@@ -31,8 +31,6 @@ import {
 } from '../../prompt/system-prompt-state.ts';
 import type { PreviousRequestHead } from '../../session/persisted-state.ts';
 import { isSettingsSourceEnabled, type SelectableSettingsSource } from '../../settings/load-settings.ts';
-import type { DiskChange } from '../../tools/files/disk-changes.ts';
-import { listTouchedFiles } from '../../tools/touched-files.ts';
 import type { Core } from '../core.ts';
 import { createInstructionReadGate } from '../permissions/instruction-read-gate.ts';
 import type { SessionPermissions } from '../permissions/session-permissions.ts';
@@ -45,14 +43,12 @@ type PromptDeps = {
   readonly tools: () => readonly string[];
   readonly offeredSkills: () => readonly Skill[];
   readonly mcpInstructions: () => readonly { readonly server: string; readonly instructions: string }[];
-  readonly takeDiskChanges: () => Promise<readonly DiskChange[]>;
-  readonly backgroundNews: () => readonly string[];
 };
 
-/** The system prompt of a conversation, and the news that follow it. */
+/** The system prompt of a conversation, and the feature that tells what has changed since. */
 export type SessionSystemPrompt = ReturnType<typeof createSessionSystemPrompt>;
 
-/** Creates the system prompt, which is rendered once, and the collection of news for later messages. */
+/** Creates the system prompt, which is rendered once; what changes later is told in reminders. */
 export function createSessionSystemPrompt(core: Core, deps: PromptDeps) {
   const { options, live, repository } = core;
   const { sentBefore } = deps;
@@ -62,28 +58,25 @@ export function createSessionSystemPrompt(core: Core, deps: PromptDeps) {
     ),
   );
   const memory = createMemoryFiles(core, deps);
-  const gitNews = createGitChangeTracker({
-    initial: repository.initialSnapshot,
-    readSnapshot: repository.readSnapshot,
-    now: core.now,
-  });
   const dynamicParts = options.dynamicSections === undefined ? 'stay' : 'move';
   const system = createSystemPrompt(async () => {
     const parts = await renderParts(core, deps, memory);
     change({ type: 'rendered', parts, dynamicParts });
     return dynamicParts === 'move' ? parts.filter((part) => !isFolderDependentPromptPart(part)) : parts;
   }, sentBefore?.system);
-  const attachments = createReminderCollector(
+  const facts = createFactTracker(
     {
-      ...createNewsSources(core, deps),
-      memory,
-      touchedPaths: () => [...change({ type: 'touched_taken' }).touched],
+      date: formatToday,
       branch: () => now().branch,
-      backgroundNews: () => [
-        ...change({ type: 'news_taken' }).news,
-        ...gitNews.takeNotices(),
-        ...deps.backgroundNews(),
-      ],
+      mode: () => live.current().mode,
+      ...omitUndefined({ planInstructions: options.planInstructions }),
+      answering: () => resolveAnswerStyle(core),
+      catalog: () => ({
+        ...listSkillsAndAgents(deps),
+        agents: core.extensions.current().agents.map(({ name, description }) => ({ name, description })),
+        tools: deps.tools(),
+        mcpInstructions: deps.mcpInstructions(),
+      }),
     },
     sentBefore?.announced,
   );
@@ -100,47 +93,40 @@ export function createSessionSystemPrompt(core: Core, deps: PromptDeps) {
   }
 
   return {
+    name: 'session facts',
     system,
     memory,
     async ready() {
       await Promise.all([system.ready(), compareWithEarlierRun(), updateBranch()]);
-      attachments.begin();
+      facts.begin();
     },
     /** Returns the facts the model knows, saved so that a resume does not repeat them. */
     getKnownFacts() {
       const { memoryText } = now();
       const isInSystemPrompt = memoryText === getPromptPartText(system.parts(), 'memory');
-      return { announced: attachments.getKnownFacts(), instructions: isInSystemPrompt ? null : memoryText };
+      return { announced: facts.getKnownFacts(), instructions: isInSystemPrompt ? null : memoryText };
     },
     /** Returns the branch as the model knows it. */
     getBranch: () => now().branch,
-    /** Collects what has changed since the model was last told. */
-    async collectNews() {
+    /** Tells the model what has changed since the last request. */
+    async reminders(moment: ReminderMoment): Promise<readonly string[]> {
+      // A call may have changed extensions; before a prompt they are read with the settings.
+      if (moment === 'turn') await core.extensions.refresh();
       await updateBranch();
-      return attachments.collect();
+      return [...facts.collect(), ...change({ type: 'news_taken' }).news].map(wrapInReminder);
     },
     /** Resets the prompt for a cleared conversation. */
     restart(): void {
       system.forget();
-      attachments.restart();
+      facts.restart();
       change({ type: 'restarted' });
     },
     /** Returns the parts about the environment of the conversation, for sub-agents. */
     listDynamicParts: () => [...now().moved, ...system.parts().filter(isFolderDependentPromptPart)],
-    /** Tracks touched files, compactions and the times when other programs may change the repository. */
-    onEvent(event: AgentEvent): void {
-      if (event.type === 'tool_start') {
-        const { reads, writes } = listTouchedFiles(event, { cwd: live.current().cwd, home: core.environment.home });
-        for (const path of [...reads, ...writes]) change({ type: 'touched', path });
-      }
-      if (event.type === 'compacted') {
-        attachments.compacted();
-        change({ type: 'compacted', system: system.parts() });
-      }
-      // Print mode has no later prompt that could carry news about the repository.
-      if (options.frontend === 'print') return;
-      if (event.type === 'agent_start') gitNews.startPrompt();
-      if (event.type === 'agent_end') gitNews.markIdle();
+    onEvent({ type }: AgentEvent): void {
+      if (type !== 'compacted') return;
+      facts.compacted();
+      change({ type: 'compacted', system: system.parts() });
     },
   };
 }
@@ -253,31 +239,6 @@ function listSkillsAndAgents({ offeredSkills }: Pick<PromptDeps, 'offeredSkills'
     // The description of the Task tool lists the sub-agent types.
     agents: [],
   };
-}
-
-/** Creates the sources of news that do not depend on the prompt state. */
-function createNewsSources(core: Core, deps: PromptDeps) {
-  const { takeDiskChanges, tools, mcpInstructions } = deps;
-  const { live, options } = core;
-  return {
-    changedFiles: async () => Promise.all((await takeDiskChanges()).map(readFileChange)),
-    todos: () => live.current().todos,
-    date: formatToday,
-    mode: () => live.current().mode,
-    ...(options.planInstructions === undefined ? {} : { planInstructions: options.planInstructions }),
-    answering: () => resolveAnswerStyle(core),
-    catalog: () => ({
-      ...listSkillsAndAgents(deps),
-      agents: core.extensions.current().agents.map(({ name, description }) => ({ name, description })),
-      tools: tools(),
-      mcpInstructions: mcpInstructions(),
-    }),
-  };
-}
-
-async function readFileChange({ path, status, diff }: DiskChange): Promise<UnseenFileChange> {
-  const stats = await stat(path).catch(() => undefined);
-  return { path, kind: status, version: `${status} ${stats?.mtimeMs ?? ''}`, ...(diff === undefined ? {} : { diff }) };
 }
 
 function formatToday(): string {

@@ -39,16 +39,13 @@ export type SubAgentManager = TaskToolDeps &
     readonly sendMessage: (id: string, text: string) => string;
   };
 
-type SubAgentDeps = Parameters<typeof createSubAgentRuns>[1] & {
-  /** Adds news for the model's next turn. */
-  readonly addNews: (text: string) => void;
-};
+type SubAgentDeps = Parameters<typeof createSubAgentRuns>[1];
 
 /** Creates the sub-agents of a conversation: own loop and messages, at most the parent's permissions. */
-export function createSubAgentManager(core: Core, { addNews, ...runDeps }: SubAgentDeps): SubAgentManager {
+export function createSubAgentManager(core: Core, runDeps: SubAgentDeps): SubAgentManager {
   const { owners, deps } = runDeps;
   const runs = createSubAgentRuns(core, runDeps);
-  const background = createBackground(core, runs, { addNews, ...runDeps });
+  const background = createBackground(core, runs, runDeps);
   const foreground = createForegroundAgents();
   const kinds = () => core.extensions.current().agents;
   const findForCall = (wanted: string, callId: string) =>
@@ -86,7 +83,7 @@ export function createSubAgentManager(core: Core, { addNews, ...runDeps }: SubAg
   });
   const interrupted = runs.takeInterrupted();
   if (interrupted.length > 0)
-    addNews(
+    core.inbox.add(
       `Running when the session ended: ${interrupted.map(formatLabel).join(', ')}. SendMessage continues one that is still needed.`,
     );
 
@@ -185,9 +182,9 @@ function describeUnknownAgent(wanted: string, runs: SubAgentRuns): string {
 
 /** Creates the background sub-agents. Their end is reported with the model's next turn. */
 function createBackground(
-  { bus, now }: Core,
+  { bus, inbox, now }: Core,
   runs: SubAgentRuns,
-  { addNews, hooks, session }: Pick<SubAgentDeps, 'addNews' | 'hooks' | 'session'>,
+  { hooks, session }: Pick<SubAgentDeps, 'hooks' | 'session'>,
 ) {
   const running = new Map<string, { readonly title: string; readonly startedAtMs: number }>();
 
@@ -196,7 +193,7 @@ function createBackground(
     const finalState = runs.getRegistry().get(id)?.state;
     const state = finalState === 'completed' || finalState === 'stopped' ? finalState : 'failed';
     const message = `Sub-agent ${id} (${title}) ${ENDS[state]}`;
-    addNews(`${message}:\n${text}`);
+    inbox.add(`${message}:\n${text}`);
     void bus.emit({ type: 'background', id, callId, kind: 'agent', title, state, words: `${message}.` });
     const team = { teammate_name: name, team_name: session.transcript.sessionId };
     if (state === 'completed') hooks.fireInBackground('TeammateIdle', team);

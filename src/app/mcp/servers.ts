@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { Feature } from '../../contracts/feature.ts';
 import type { Rule } from '../../contracts/permission.ts';
 import type { QueryDeps } from '../../contracts/query.ts';
 import type { Tool } from '../../contracts/tool.ts';
@@ -13,7 +14,7 @@ import { type McpConfig, PROJECT_MCP_FILE } from '../../mcp/config/resolve-confi
 import { type ConfiguredMcpServer, describeMcpLaunchDetails } from '../../mcp/configured-mcp-server.ts';
 import { createBinaryContentStore } from '../../mcp/content.ts';
 import { createMcpHub, type McpHub } from '../../mcp/hub.ts';
-import { describeResourceChanges } from '../../mcp/resource-changes.ts';
+import { createResourceChanges } from '../../mcp/resource-changes.ts';
 import type { RunSamplingRequest } from '../../mcp/sampling.ts';
 import { getSamplingVerdict } from '../../permissions/rules/parse-rule.ts';
 import { buildSettingsVariables } from '../../settings/effective-environment.ts';
@@ -47,8 +48,8 @@ export type McpServers = {
   whenCommandListed(command: string): Promise<void>;
   /** Starts, replaces and ends servers after a change of their configuration files. */
   refresh(): Promise<void>;
-  /** Takes the messages for the model about changed resources; each change is reported once. */
-  takeResourceChanges(): readonly string[];
+  /** Tells the model which resources changed since the last request. */
+  readonly resourceChanges: Feature;
   /** Reads a resource mentioned as `server:uri` in a prompt; `undefined` when no server has that name. */
   readMention(mention: string): Promise<string | undefined>;
   /** Lists the configured servers for display, and remembers what was shown for `setApproval`. */
@@ -80,7 +81,7 @@ export async function createMcpServers(core: Core, deps: McpServersDeps): Promis
   const loadConfig = () =>
     loadMcpConfig({ ...core, folders: listSettingsFolders(cwd, environment.home), loaded: settings.loaded() });
   const config = await loadConfig();
-  const changedResources = new Set<string>();
+  const resourceChanges = createResourceChanges();
   const neverAborted = new AbortController().signal;
   let ask: AskUser = (...args) => core.bus.getPort().ask(...args);
   const hub = createMcpHub({
@@ -101,7 +102,7 @@ export async function createMcpServers(core: Core, deps: McpServersDeps): Promis
     getSamplingVerdict: (server) => getSamplingVerdict(deps.getRules(), server),
     saveBytes: createBinaryContentStore(deps.getResultsFolder),
     onChange(change) {
-      if (change.kind === 'resource') changedResources.add(`${change.server}:${change.uri}`);
+      if (change.kind === 'resource') resourceChanges.add(change.server, change.uri);
       if (change.kind === 'tools') deps.expectCacheMiss(`The tools of ${change.server} changed.`);
       if (change.kind === 'visited') {
         const { server, id } = change;
@@ -149,11 +150,7 @@ export async function createMcpServers(core: Core, deps: McpServersDeps): Promis
       hub.start();
       await hub.whenCommandListed(command);
     },
-    takeResourceChanges() {
-      const messages = describeResourceChanges([...changedResources]);
-      changedResources.clear();
-      return messages;
-    },
+    resourceChanges,
     refresh: createRefresh(config, core, hub, loadConfig),
     readMention: (mention) => readMention(mention, hub, getCallTimeout(MENTION_TIMEOUT_MS)),
     ...createApproval({ core, hub, loadConfig, guard: deps.guard }),

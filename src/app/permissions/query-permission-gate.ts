@@ -105,7 +105,7 @@ async function explainHungPath(
 /** Records a call that a hook denied before it reached the gate. */
 export function recordHookDenial(
   deps: QueryPermissionGateDeps,
-  port: AgentPort,
+  port: Pick<AgentPort, 'emit'>,
   request: CallRequest,
   reason: string,
 ): void {
@@ -122,7 +122,10 @@ export function recordHookDenial(
   createRecorder(deps, port)({ ...entry, decision: { ...decision, hardens: [] } });
 }
 
-function createRecorder(deps: QueryPermissionGateDeps, port: AgentPort): (entry: GateDecisionRecord) => void {
+function createRecorder(
+  deps: QueryPermissionGateDeps,
+  port: Pick<AgentPort, 'emit'>,
+): (entry: GateDecisionRecord) => void {
   return (entry) => {
     deps.onDecision(entry);
     const { request, input, verdict, message } = entry;

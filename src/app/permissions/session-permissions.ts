@@ -1,4 +1,3 @@
-import type { AgentPort } from '../../agent/agent-deps.ts';
 import type { PermissionUpdate } from '../../contracts/frontend/host-capabilities.ts';
 import type { JsonObject } from '../../contracts/json.ts';
 import type { Decision, PermissionMode, Rule } from '../../contracts/permission.ts';
@@ -54,8 +53,8 @@ export type SessionPermissions = PermissionPolicySource & {
   /** True if approval can be requested in this run. */
   readonly canAsk: boolean;
   createGate(port: AgentPortWithApprovers, bounds?: PermissionGateOverrides): QueryDeps['gate'];
-  /** Wraps hooks so that their denials are recorded. */
-  recordHookDenial(port: AgentPort, request: CallRequest, reason: string): void;
+  /** Records a call that a hook denied. */
+  recordHookDenial(request: CallRequest, reason: string): void;
   listDenials(): readonly DeniedToolCall[];
   /** Returns the last decisions, the oldest first. */
   listDecisions(): readonly PastDecision[];
@@ -154,7 +153,7 @@ export function createSessionPermissions(
     canBypass,
     canAsk: gateDeps.canAsk,
     createGate: (port, bounds) => createQueryPermissionGate(gateDeps, port, bounds),
-    recordHookDenial: (port, request, reason) => recordHookDenial(gateDeps, port, request, reason),
+    recordHookDenial: (request, reason) => recordHookDenial(gateDeps, core.bus, request, reason),
     listDenials: () => denials,
     listDecisions: () => decisions,
     listSearchExclusions: () => listSearchExclusions(toPosixPolicy(source.getPolicy(live.current().cwd), fs)),

@@ -9,6 +9,7 @@ import { type DecodedText, decodeText, encodeText } from '../../lib/files/text-e
 import { mergeLinesThreeWay, revertHunks } from '../../lib/text/diff.ts';
 import { wrapInReminder } from '../../lib/text/reminder.ts';
 import { diffFile } from '../../tools/files/diff-file.ts';
+import type { Inbox } from '../core.ts';
 import type { SessionCheckpoints } from './checkpoints.ts';
 
 /** A hunk of a change, and the file text without it. */
@@ -42,14 +43,14 @@ type ChangeReviewDeps = {
   readonly locks: FileLocks;
   readonly newId: () => string;
   /** Adds news for the model's next turn. */
-  readonly addNews: (text: string) => void;
+  readonly inbox: Pick<Inbox, 'add'>;
 };
 
 type Changes = Awaited<ReturnType<SessionCheckpoints['listTurnChanges']>>[number]['files'][number];
 type RevertOutcome = { readonly ok: boolean; readonly message: string };
 
 /** Creates the review of the files this session changed, where single hunks can be reverted. */
-export function createChangeReview({ agent, checkpoints, cwd, locks, newId, addNews }: ChangeReviewDeps) {
+export function createChangeReview({ agent, checkpoints, cwd, locks, newId, inbox }: ChangeReviewDeps) {
   /** Lists the prompts that changed files, oldest first. */
   async function listTurns(): Promise<readonly TurnChangedFiles[]> {
     const changes = (await checkpoints?.listTurnChanges()) ?? [];
@@ -73,7 +74,7 @@ export function createChangeReview({ agent, checkpoints, cwd, locks, newId, addN
     } catch (thrown) {
       return { ok: false, message: `Cannot write ${name}: ${getErrorPhrase(thrown)}.` };
     }
-    addNews(
+    inbox.add(
       wrapInReminder(
         `The user looked at the changes to ${file.path} and took this part of them back:\n${formatHunk(part.hunk)}`,
       ),

@@ -11,7 +11,7 @@ import { guardTurnRepetition } from './guard-turn-repetition.ts';
 export const advanceToNextTurn: LoopPhase = async function* (state, turn, deps, signal) {
   const ended = turn.calls.listCompleted();
   const reply = getReplyMessages(turn);
-  const attachments = (await resolveUndefinedOnAbort(deps.attachments(state.messages), signal)) ?? [];
+  const attachments = (await resolveUndefinedOnAbort(deps.attachments(signal), signal)) ?? [];
   const messages = collectTurnMessages(reply, ended, attachments, deps);
   const isStopRequested = deps.shouldStopAfterTurn?.({ ...state, messages: [...state.messages, ...messages] }) === true;
   const next = decideNextTurn(state, messages, ended, { maxTurns: deps.config.maxTurns, isStopRequested });

@@ -7,8 +7,3 @@ export function wrapInReminder(text: string): string {
 export function isSystemReminder(text: string): boolean {
   return text.startsWith('<reminder>');
 }
-
-/** Returns the text that was wrapped; any other text as it is. */
-export function unwrapReminder(text: string): string {
-  return isSystemReminder(text) ? text.slice('<reminder>\n'.length, -'\n</reminder>'.length) : text;
-}

@@ -2,6 +2,7 @@ import type { AgentEvent } from '../../contracts/event.ts';
 import { ToolFailure } from '../../contracts/tool.ts';
 import { compileLinearRegex, type LinearRegex } from '../../lib/patterns/linear-regex.ts';
 import { resolveUndefinedOnAbort } from '../../lib/promises.ts';
+import { wrapInReminder } from '../../lib/text/reminder.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
 import type { RunningShell, ShellExit } from './run-shell.ts';
 
@@ -72,6 +73,7 @@ export function createShellRegistry(now: () => number, emit: (event: AgentEvent)
   }
 
   return {
+    name: 'background shells',
     /** Registers a command that a call waits for; `moved` resolves if the user sends it to the background. */
     addForeground(
       callId: string,
@@ -104,13 +106,13 @@ export function createShellRegistry(now: () => number, emit: (event: AgentEvent)
     list: (): readonly BackgroundShell[] => [...background.values()],
     /** Tells whether a background command still runs. */
     hasRunning: (): boolean => [...background.values()].some(({ exit }) => exit === undefined),
-    hasNotices: (): boolean => notices.length > 0 || matchedLines.size > 0,
-    /** Returns messages for the model about commands that ended or printed a matching line since the last call. */
-    takeNotices(): readonly string[] {
+    hasReminders: (): boolean => notices.length > 0 || matchedLines.size > 0,
+    /** Tells the model about commands that ended or printed a matching line since the last request. */
+    async reminders(): Promise<readonly string[]> {
       const taken = [...[...matchedLines.values()].map(describePrinted), ...notices];
       notices = [];
       matchedLines.clear();
-      return taken;
+      return taken.map(wrapInReminder);
     },
     /** Stops all commands and resolves when their ends are emitted. */
     async stopAll() {

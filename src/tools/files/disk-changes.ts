@@ -2,6 +2,7 @@ import { relative } from 'node:path';
 import type { Feature } from '../../contracts/feature.ts';
 import { isPathBelow } from '../../lib/files/path-style.ts';
 import { decodeText } from '../../lib/files/text-encoding.ts';
+import { wrapInReminder } from '../../lib/text/reminder.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
 import { bashTraits } from '../bash/bash.ts';
 import { type FileBytes, readFileBytes } from './read-bytes.ts';
@@ -58,10 +59,35 @@ export function formatDiskChanges(changes: readonly DiskChange[], cwd: string): 
   return `[changed: ${[...named, ...more].join(', ')}]`;
 }
 
-/** Adds the known files that a shell command changed to its result; the model need not read them again. */
-export function createDiskChangesFeature(readState: { adoptDiskChanges(): Promise<readonly DiskChange[]> }): Feature {
+/** Describes the known files that were changed outside the conversation; each change is described once. */
+export async function describeUnseenChanges(readState: DiskChanges): Promise<readonly string[]> {
+  const changes = await readState.takeDiskChanges();
+  const hidden = changes.length - MAX_LISTED;
+  const more = hidden > 0 ? [`And ${hidden} more files you have read were changed.`] : [];
+  return [...changes.slice(0, MAX_LISTED).map(describeChange), ...more];
+}
+
+function describeChange({ path, status, diff }: DiskChange): string {
+  if (status === 'deleted') return `${path} was deleted on disk since you last saw it.`;
+  const intro = `${path} has changed on disk since you last saw it. Work from how it is now.`;
+  return diff === undefined ? `${intro} Read it again before you edit it.` : `${intro} The difference:\n${diff}`;
+}
+
+type DiskChanges = {
+  /** Returns each change outside the conversation once. */
+  takeDiskChanges(): Promise<readonly DiskChange[]>;
+  /** Returns the changes of a command, which count as changes by a tool. */
+  adoptDiskChanges(): Promise<readonly DiskChange[]>;
+};
+
+/**
+ * Tells the model which known files changed on disk. Those that a shell command changed stand in its result; the model
+ * need not read them again.
+ */
+export function createDiskChangesFeature(readState: DiskChanges): Feature {
   return {
     name: 'disk changes',
+    reminders: async () => (await describeUnseenChanges(readState)).map(wrapInReminder),
     async afterCall({ tool, cwd }, outcome) {
       const changes = tool === bashTraits.name ? await readState.adoptDiskChanges() : [];
       if (changes.length === 0) return {};

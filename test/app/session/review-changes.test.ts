@@ -35,7 +35,14 @@ async function openReview(project: TempProject, apiUrl: string) {
   await checkpoints.beforeChange(path, Buffer.from(AFTER));
   await writeFile(path, AFTER);
   const { agent } = conversation;
-  const parts = { agent, checkpoints, locks, cwd: () => project.dir, newId: () => 'id', addNews: () => undefined };
+  const parts = {
+    agent,
+    checkpoints,
+    locks,
+    cwd: () => project.dir,
+    newId: () => 'id',
+    inbox: { add: () => undefined },
+  };
   return { ...createChangeReview(parts), close };
 }
 

@@ -8,8 +8,10 @@ import type { Message } from '../../../src/contracts/message.ts';
 import type { SystemPart } from '../../../src/contracts/model.ts';
 import type { PermissionMode } from '../../../src/contracts/permission.ts';
 import { query } from '../../../src/engine/query.ts';
+import { wrapInReminder } from '../../../src/lib/text/reminder.ts';
+import { createMemoryFeature } from '../../../src/prompt/memory/memory-feature.ts';
 import { createSessionMemory } from '../../../src/prompt/memory/session-memory-files.ts';
-import { createReminderCollector, type ModelKnownFacts } from '../../../src/prompt/reminder-collector.ts';
+import { createFactTracker, type ModelKnownFacts } from '../../../src/prompt/session-facts.ts';
 import { createSystemPrompt, renderSystemPrompt } from '../../../src/prompt/system-prompt.ts';
 import { drain } from '../../support/loop/drain.ts';
 import { buildHistory, calls, echoTool, says, scripted } from '../../support/loop/scripted.ts';
@@ -78,20 +80,20 @@ function session() {
         }),
       kept.system,
     );
-    const attachments = createReminderCollector(
+    const facts = createFactTracker(
       {
-        changedFiles: async () => [],
-        touchedPaths: () => [],
-        memory,
-        todos: () => [],
         date,
         answering: () => ({}),
         mode: () => world.mode,
         catalog: () => ({ skills: world.skills, agents: [], tools: world.tools, mcpInstructions: [] }),
-        backgroundNews: () => [],
       },
       kept.told,
     );
+    const { reminders: remindOfMemory } = createMemoryFeature(memory, { cwd: () => root, home: root });
+    const remind = async (signal: AbortSignal) => [
+      ...facts.collect().map(wrapInReminder),
+      ...((await remindOfMemory?.('turn', signal)) ?? []),
+    ];
     const made = bench({
       modelInfo: () => SMALL,
       onLevel: (run) => {
@@ -99,7 +101,7 @@ function session() {
       },
     });
     made.context.restore(structuredClone(kept.decisions));
-    return { system, attachments, context: made.context };
+    return { system, facts, memory, remind, context: made.context };
   }
 
   let parts = open();
@@ -107,10 +109,10 @@ function session() {
 
   async function ask(work: 'talks' | 'works') {
     turn += 1;
-    const { system, attachments, context } = parts;
+    const { system, facts, memory, remind, context } = parts;
     await system.ready();
-    attachments.begin();
-    const news = await attachments.collect();
+    facts.begin();
+    const news = await remind(new AbortController().signal);
     const blocks = [`Step ${turn}.`, ...news].map((text) => ({ type: 'text' as const, text }));
     messages = [...messages, { ...prompt(`p${turn}`, ''), role: 'user', origin: 'prompt', blocks }];
     const found: string[] = [];
@@ -121,7 +123,7 @@ function session() {
       system: system.parts,
       tools: () =>
         world.tools.map((name) => echoTool({ name, call: async () => ({ content: words(8_000, `r${turn}`) }) })),
-      attachments: attachments.collect,
+      attachments: remind,
       newId: () => crypto.randomUUID(),
       transformRequest: (request) => {
         const divergence = watch.recordRequest(request);
@@ -131,7 +133,10 @@ function session() {
     });
     const { events } = await drain(query(messages, deps, new AbortController().signal));
     messages = buildHistory(messages, events);
-    if (events.some((event) => event.type === 'compacted')) attachments.compacted();
+    if (events.some((event) => event.type === 'compacted')) {
+      facts.compacted();
+      memory.compacted();
+    }
     return found;
   }
 
@@ -163,7 +168,7 @@ function session() {
         return ask('talks');
       case 'resume':
         kept = {
-          told: structuredClone(parts.attachments.getKnownFacts()),
+          told: structuredClone(parts.facts.getKnownFacts()),
           system: structuredClone(parts.system.parts().length === 0 ? undefined : parts.system.parts()),
           decisions: structuredClone(parts.context.decisions()),
         };

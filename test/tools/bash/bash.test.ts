@@ -6,6 +6,7 @@ import type { JsonObject } from '../../../src/contracts/json.ts';
 import type { Tool, ToolOutcome, ToolProgress } from '../../../src/contracts/tool.ts';
 import { getProcessStartTime } from '../../../src/lib/processes/process-info.ts';
 import { listMarkedProcesses } from '../../../src/lib/processes/process-tree.ts';
+import { wrapInReminder } from '../../../src/lib/text/reminder.ts';
 import { createBashTool } from '../../../src/tools/bash/bash.ts';
 import { createBashOutputTool } from '../../../src/tools/bash/bash-output.ts';
 import { createKillShellTool } from '../../../src/tools/bash/kill-shell.ts';
@@ -215,7 +216,7 @@ longTest('a process that left its group and closed its pipe is listed too, and e
   const outcome = await bench.bash('setsid sleep 300 >/dev/null 2>&1 & sleep 300 >/dev/null 2>&1 & echo left');
   expect(outcome.content).toContain('listed as shell_1');
   expect(bench.shells.list()).toMatchObject([{ id: 'shell_1', exit: undefined }]);
-  expect(bench.shells.takeNotices()).toEqual([]);
+  expect(await bench.shells.reminders()).toEqual([]);
   expect(bench.ledger.size).toBe(1);
   await bench.shells.stopAll();
   expect(bench.ledger.size).toBe(0);
@@ -327,10 +328,12 @@ test('a background shell is read, reported at its end, and killed', async () => 
   expect((await bench.use(kill, { shell_id: 'agent_1' })).content).toBe('Ended agent_1.');
   await expect(bench.use(kill, { shell_id: 'agent_2' })).rejects.toThrow('There are: shell_1');
   await bench.shells.find('shell_1')?.shell.allExited;
-  expect(bench.shells.takeNotices()).toEqual([
-    expect.stringMatching(/^Background shell shell_1 .* ended by signal \w+\. It printed:\nfirst$/),
+  expect(await bench.shells.reminders()).toEqual([
+    expect.stringMatching(
+      /^<reminder>\nBackground shell shell_1 .* ended by signal \w+\. It printed:\nfirst\n<\/reminder>$/,
+    ),
   ]);
-  expect(bench.shells.takeNotices()).toEqual([]);
+  expect(await bench.shells.reminders()).toEqual([]);
   expect(bench.told).toMatchObject([
     { type: 'background', id: 'shell_1', title: 'echo first; sleep 300', state: 'started' },
     { type: 'background', id: 'shell_1', state: 'stopped', words: expect.stringContaining('ended by signal') },
@@ -341,8 +344,10 @@ test('a background shell is read, reported at its end, and killed', async () => 
 test('the end of a background shell is reported with its last ten lines', async () => {
   await bench.bash('seq 1 30', { run_in_background: true });
   await bench.shells.find('shell_1')?.shell.allExited;
-  expect(bench.shells.takeNotices()).toEqual([
-    `Background shell shell_1 (seq 1 30) ended well. Its last lines:\n${Array.from({ length: 10 }, (_, index) => index + 21).join('\n')}\nBashOutput shows what came before.`,
+  expect(await bench.shells.reminders()).toEqual([
+    wrapInReminder(
+      `Background shell shell_1 (seq 1 30) ended well. Its last lines:\n${Array.from({ length: 10 }, (_, index) => index + 21).join('\n')}\nBashOutput shows what came before.`,
+    ),
   ]);
 });
 
@@ -367,11 +372,15 @@ test('awaited lines are reported together, however they arrive', async () => {
     'printed',
     'completed',
   ]);
-  expect(bench.shells.takeNotices()[0]).toBe('Background shell shell_1 printed: ready 1\nready 2');
+  expect((await bench.shells.reminders())[0]).toBe(
+    wrapInReminder('Background shell shell_1 printed: ready 1\nready 2'),
+  );
   await bench.bash('for i in $(seq 5000); do echo ready $i; done', { run_in_background: true, wake_on: 'ready' });
   await bench.shells.find('shell_2')?.shell.allExited;
-  expect(bench.shells.takeNotices()[0]).toBe(
-    'Background shell shell_2 printed: ready 1\nready 2\nready 3\nready 4\nready 5\n… and 4995 more that match',
+  expect((await bench.shells.reminders())[0]).toBe(
+    wrapInReminder(
+      'Background shell shell_2 printed: ready 1\nready 2\nready 3\nready 4\nready 5\n… and 4995 more that match',
+    ),
   );
   await expect(bench.bash('true', { wake_on: 'x' })).rejects.toThrow('needs run_in_background');
   await expect(bench.bash('true', { run_in_background: true, wake_on: '(' })).rejects.toThrow(

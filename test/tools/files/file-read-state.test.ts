@@ -1,7 +1,7 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createEditTool } from '../../../src/tools/edit/edit.ts';
-import { createContentCache, formatDiskChanges } from '../../../src/tools/files/disk-changes.ts';
+import { createContentCache, describeUnseenChanges, formatDiskChanges } from '../../../src/tools/files/disk-changes.ts';
 import { createFileReadState } from '../../../src/tools/files/file-read-state.ts';
 import { createReadTool } from '../../../src/tools/read/read.ts';
 import { callTool, createWorkbench } from '../file-workbench.ts';
@@ -46,6 +46,32 @@ test('a change of more than 40 lines has no diff, and the file has to be read ag
   ]);
   // The model does not know the new version.
   expect(bench.readState.getSeen(bench.at('long'))?.size).toBe('x\n'.length);
+});
+
+test('changes are described once, a file that was deleted again is described again, and only 20 are listed', async () => {
+  const readState = createFileReadState();
+  const read = createReadTool({ ...bench, readState });
+  await writeFile(bench.at('e'), 'one\n');
+  await callTool(read, { file_path: 'e' }, bench);
+  await writeFile(bench.at('e'), 'two\n');
+  expect(await describeUnseenChanges(readState)).toEqual([
+    `${bench.at('e')} has changed on disk since you last saw it. Work from how it is now. The difference:\n@@ -1,1 +1,1 @@\n-one\n+two`,
+  ]);
+  await rm(bench.at('e'));
+  const deleted = [`${bench.at('e')} was deleted on disk since you last saw it.`];
+  expect(await describeUnseenChanges(readState)).toEqual(deleted);
+  expect(await describeUnseenChanges(readState)).toEqual([]);
+  await writeFile(bench.at('e'), 'three\n');
+  await callTool(read, { file_path: 'e' }, bench);
+  await rm(bench.at('e'));
+  expect(await describeUnseenChanges(readState)).toEqual(deleted);
+  for (let index = 0; index < 22; index += 1) {
+    await writeFile(bench.at(`many${index}`), 'x\n');
+    await callTool(read, { file_path: `many${index}` }, bench);
+    await rm(bench.at(`many${index}`));
+  }
+  const many = await describeUnseenChanges(readState);
+  expect([many.length, many.at(-1)]).toEqual([21, 'And 2 more files you have read were changed.']);
 });
 
 test('adopted changes count as known', async () => {

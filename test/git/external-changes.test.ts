@@ -1,31 +1,33 @@
 import { expect, test } from 'vitest';
-import { createGitChangeTracker } from '../../src/git/external-change-tracker.ts';
+import { createGitChangesFeature } from '../../src/git/external-changes.ts';
 import { readGitSnapshot } from '../../src/git/git-repository.ts';
 import { createTempProject } from '../support/temp-project.ts';
+
+const END = { type: 'agent_end', terminal: { reason: 'completed' }, durationMs: 1 } as const;
 
 test('repository changes by others between two prompts are reported once, those of the model are not', async () => {
   await using project = await createTempProject({ 'a.txt': 'a', 'b.txt': 'b' });
   await project.initGit();
   const readSnapshot = () => readGitSnapshot(project.dir, {}, () => true);
-  const news = createGitChangeTracker({ initial: readSnapshot(), readSnapshot, now: Date.now });
-  news.startPrompt();
+  const news = createGitChangesFeature({ initial: readSnapshot(), readSnapshot, now: Date.now });
+  news.onEvent({ type: 'agent_start' });
   await project.write('own.txt', 'by a call');
-  news.markIdle();
+  news.onEvent(END);
   await news.whenSettled();
-  news.startPrompt();
+  news.onEvent({ type: 'agent_start' });
   await news.whenSettled();
-  expect(news.takeNotices()).toEqual([]);
-  news.markIdle();
+  expect(await news.reminders()).toEqual([]);
+  news.onEvent(END);
   await news.whenSettled();
   await project.git('add', 'own.txt');
   await project.git('commit', '-q', '-m', 'Keep it');
   await project.write('a.txt', 'changed');
-  news.startPrompt();
+  news.onEvent({ type: 'agent_start' });
   await news.whenSettled();
-  const [words, ...more] = news.takeNotices();
+  const [words, ...more] = await news.reminders();
   expect(words).toMatch(/outside this conversation:\n {2}New commit: \w+ Keep it\n {2}Status: {2}M a\.txt\n/);
   expect(words).toContain('No longer in the status: own.txt');
-  expect([more, news.takeNotices()]).toEqual([[], []]);
+  expect([more, await news.reminders()]).toEqual([[], []]);
 });
 
 test('a slow repository is not checked again, and a folder without one never', async () => {
@@ -36,11 +38,11 @@ test('a slow repository is not checked again, and a folder without one never', a
     clock += 5_000;
     return { ...snapshot, changes: ['?? x'] };
   };
-  const slow = createGitChangeTracker({ initial: Promise.resolve(snapshot), readSnapshot, now: () => clock });
-  const none = createGitChangeTracker({ initial: Promise.resolve(undefined), readSnapshot, now: () => clock });
+  const slow = createGitChangesFeature({ initial: Promise.resolve(snapshot), readSnapshot, now: () => clock });
+  const none = createGitChangesFeature({ initial: Promise.resolve(undefined), readSnapshot, now: () => clock });
   for (const news of [slow, none, slow, none]) {
-    news.startPrompt();
-    news.markIdle();
+    news.onEvent({ type: 'agent_start' });
+    news.onEvent(END);
     await news.whenSettled();
   }
   expect(looks).toBe(1);

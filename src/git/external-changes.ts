@@ -1,8 +1,11 @@
+import type { AgentEvent } from '../contracts/event.ts';
+import type { Feature } from '../contracts/feature.ts';
 import type { GitSnapshot } from '../contracts/git-snapshot.ts';
 import { formatOneLine } from '../lib/text/format.ts';
+import { wrapInReminder } from '../lib/text/reminder.ts';
 
-/** Dependencies of `createGitChangeTracker`. */
-export type GitChangeTrackerDeps = {
+/** Dependencies of `createGitChangesFeature`. */
+export type GitChangesDeps = {
   /** Snapshot that the system prompt describes. */
   readonly initial: Promise<GitSnapshot | undefined>;
   readonly readSnapshot: () => Promise<GitSnapshot | undefined>;
@@ -13,8 +16,11 @@ const MAX_LINES = 20;
 /** In a repository whose snapshot takes longer, no further snapshots are read. */
 const SLOW_MS = 1_000;
 
-/** Creates a tracker of changes made outside the conversation, in the background: no prompt waits for it. */
-export function createGitChangeTracker({ initial, readSnapshot, now }: GitChangeTrackerDeps) {
+/**
+ * Creates the feature that reports changes made outside the conversation. It looks in the background: no prompt waits
+ * for it.
+ */
+export function createGitChangesFeature({ initial, readSnapshot, now }: GitChangesDeps) {
   let latest = initial;
   let notices: string[] = [];
   let isSlow = false;
@@ -27,33 +33,36 @@ export function createGitChangeTracker({ initial, readSnapshot, now }: GitChange
     return after ?? before;
   }
 
+  /** Differences since the end of the last run were made by others. */
+  function compare(): void {
+    // Before the first prompt, the snapshot in the system prompt is up to date.
+    if (hasBegun) {
+      latest = latest.then(async (before) => {
+        if (before === undefined || isSlow) return before;
+        const after = await readLatest(before);
+        notices.push(...describeChanges(before, after));
+        return after;
+      });
+    }
+    hasBegun = true;
+  }
+
   return {
-    /** Called for each prompt: differences since the last `markIdle` were made by others. */
-    startPrompt() {
-      // Before the first prompt, the snapshot in the system prompt is up to date.
-      if (hasBegun) {
-        latest = latest.then(async (before) => {
-          if (before === undefined || isSlow) return before;
-          const after = await readLatest(before);
-          notices.push(...describeChanges(before, after));
-          return after;
-        });
-      }
-      hasBegun = true;
+    name: 'git changes',
+    onEvent({ type }: AgentEvent): void {
+      if (type === 'agent_start') compare();
+      // The model has seen or made everything up to now.
+      if (type === 'agent_end')
+        latest = latest.then((before) => (before === undefined || isSlow ? before : readLatest(before)));
     },
-    /** Called when the model is idle: the model has seen or made everything up to now. */
-    markIdle() {
-      latest = latest.then((before) => (before === undefined || isSlow ? before : readLatest(before)));
-    },
-    /** Returns the notices collected since the last call. */
-    takeNotices(): readonly string[] {
+    async reminders(): Promise<readonly string[]> {
       const taken = notices;
       notices = [];
-      return taken;
+      return taken.map(wrapInReminder);
     },
     /** Resolves when no snapshot is being read any more. */
     whenSettled: async () => void (await latest),
-  };
+  } satisfies Feature & Record<string, unknown>;
 }
 
 function describeChanges(before: GitSnapshot, after: GitSnapshot): readonly string[] {
