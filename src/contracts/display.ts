@@ -63,3 +63,6 @@ export type Display =
   | { readonly kind: 'plan'; readonly plan: string }
   | { readonly kind: 'question'; readonly questions: readonly Question[]; readonly answers: readonly string[] }
   | { readonly kind: 'agent'; readonly agentType: string; readonly summary: string; readonly calls: number };
+
+/** The first lines of a script, and how many lines follow. */
+export type ScriptStart = { readonly path: string; readonly lines: readonly string[]; readonly moreLines: number };

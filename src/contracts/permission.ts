@@ -1,4 +1,4 @@
-import type { Display } from './display.ts';
+import type { Display, ScriptStart } from './display.ts';
 import type { JsonObject } from './json.ts';
 import type { ShellAnalysis } from './shell-analysis.ts';
 
@@ -270,6 +270,8 @@ export type PermissionRequest = {
   readonly ofPrograms?: { readonly names: readonly string[]; readonly rules: readonly string[] };
   /** Preview of the change: the diff of an edit. */
   readonly preview?: Display;
+  /** The scripts that a command names, with how they begin. */
+  readonly scripts?: readonly ScriptStart[];
 };
 
 /** The settings in which an answer is remembered. */

@@ -14,6 +14,7 @@ import type { PermissionJudgeInput, PermissionJudgement } from './auto-mode.ts';
 import { findCallConcealment, getAnswerRememberScope, listCallRisks } from './call-risks.ts';
 import type { GetToolFacts } from './create-decision-context.ts';
 import { decide } from './decide.ts';
+import { readScriptStarts, type ScriptHashes } from './named-scripts.ts';
 import type { PermissionFs } from './permission-fs.ts';
 import { escapeRulePath } from './permission-policy-source.ts';
 import { formatRule, parseRule } from './rules/parse-rule.ts';
@@ -51,6 +52,8 @@ export type PendingApproval = {
   readonly facts: ToolFacts;
   readonly decision: Decision;
   readonly policy: Policy;
+  /** The scripts that the call names. */
+  readonly scripts?: ScriptHashes;
 };
 
 /**
@@ -91,7 +94,12 @@ async function createRequest(
     canRemember,
     ...suggestProgramRules(pending, deps),
   };
-  return preview === undefined ? permissionRequest : { ...permissionRequest, preview };
+  const scripts = readScriptStarts(pending.scripts ?? new Map());
+  return {
+    ...permissionRequest,
+    ...(scripts.length === 0 ? {} : { scripts }),
+    ...(preview === undefined ? {} : { preview }),
+  };
 }
 
 /** Offers rules for the programs of this line only if the gate would allow the call with them. */

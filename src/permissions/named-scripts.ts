@@ -1,5 +1,7 @@
 import { resolve } from 'node:path';
+import type { ScriptStart } from '../contracts/display.ts';
 import type { Decision, ToolFacts } from '../contracts/permission.ts';
+import { readRegularFileSync } from '../lib/files/read-regular-file.ts';
 import { describeProgramFile } from '../lib/programs/program-files.ts';
 import type { PermissionFs } from './permission-fs.ts';
 import { resolvePath } from './resolve-path.ts';
@@ -43,6 +45,29 @@ function listScripts([word = '', ...args]: readonly string[]): readonly string[]
 function runsFiles(word: string): boolean {
   const { isShell, interpreter } = findProgramFacts(getProgramBaseName(word));
   return isShell === true || interpreter !== undefined;
+}
+
+const MAX_SCRIPTS = 5;
+const MAX_LINES = 40;
+const MAX_LINE_CHARS = 500;
+
+/** Reads the beginnings of scripts for a question; programs that are no text are left out. */
+export function readScriptStarts(scripts: ScriptHashes): readonly ScriptStart[] {
+  return [...scripts.keys()].slice(0, MAX_SCRIPTS).flatMap((path) => {
+    const text = readTextOrUndefined(path);
+    if (text === undefined || text.includes('\0')) return [];
+    const lines = text.replace(/\n$/, '').split('\n');
+    const shown = lines.slice(0, MAX_LINES).map((line) => line.slice(0, MAX_LINE_CHARS).toWellFormed());
+    return [{ path, lines: shown, moreLines: lines.length - shown.length }];
+  });
+}
+
+function readTextOrUndefined(path: string): string | undefined {
+  try {
+    return readRegularFileSync(path).toString('utf8');
+  } catch {
+    return undefined;
+  }
 }
 
 /** Returns the first script that is not as it was. */

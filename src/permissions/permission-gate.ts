@@ -4,6 +4,7 @@ import type { Decision, PermissionAnswer, Policy, RememberDestination, ToolFacts
 import type { BeforeCall } from '../contracts/query.ts';
 import type { CallRequest, GateVerdict } from '../contracts/tool.ts';
 import { omitUndefined } from '../lib/json.ts';
+import { type AnsweredScripts, createAnsweredScripts } from './answered-scripts.ts';
 import { type ApprovalDeps, decideWithInput, type PendingApproval, requestApproval } from './approval.ts';
 import { findCallConcealment, getAnswerRememberScope, listCallRisks } from './call-risks.ts';
 import { type DecisionWithPaths, decideAndRecordPaths, denyIfUnattended } from './decide.ts';
@@ -19,6 +20,8 @@ export type PermissionGateDeps = ApprovalDeps & {
   /** Stores rules for "always allow"; awaited, so the next call already sees them. */
   readonly rememberRules: (rules: readonly string[], destination: RememberDestination) => Promise<void>;
   readonly changeMode: (mode: Policy['mode']) => void;
+  /** Record of the scripts that answers are about; by default one for this gate. */
+  readonly answeredScripts?: AnsweredScripts | undefined;
 };
 
 /** One finished decision, for the transcript, the result message and `/permissions`. */
@@ -36,16 +39,15 @@ type Gate = (request: CallRequest, hint: BeforeCall, signal: AbortSignal) => Pro
 
 /** Creates the gate every tool call passes: it decides, requests approval if needed, and records the outcome. */
 export function createPermissionGate(deps: PermissionGateDeps): Gate {
-  const answered = new Map<string, string>();
+  const { answeredScripts = createAnsweredScripts() } = deps;
   return async (request, hint, signal) => {
-    const outcome = await checkCall(request, hint, { ...deps, answered }, signal);
+    const outcome = await checkCall(request, hint, { ...deps, answeredScripts }, signal);
     if (outcome.record !== undefined) deps.onDecision(outcome.record);
     return outcome.verdict;
   };
 }
 
-/** The scripts that the user agreed to run in this session, with their content. */
-type AnsweringDeps = PermissionGateDeps & { readonly answered: Map<string, string> };
+type AnsweringDeps = PermissionGateDeps & { readonly answeredScripts: AnsweredScripts };
 
 /** `record` is absent for a call that could not succeed, about which nothing was decided. */
 type Outcome = { readonly record?: GateDecisionRecord; readonly verdict: GateVerdict };
@@ -60,18 +62,22 @@ async function checkCall(
   signal: AbortSignal,
   questions = 0,
 ): Promise<Outcome> {
-  const judgement = judgeCall(request, hint, deps);
-  const { policy, facts, decision } = judgement;
+  const judgement = await judgeCall(request, hint, deps);
+  const { policy, facts, decision, scripts } = judgement;
   const by = decision.trace.at(-1)?.stage === 'hook' ? 'hook' : 'decision';
   if (decision.verdict === 'allow') return allowCall(request, request.input, decision, by);
   if (decision.verdict === 'deny') return denyUnanswered(request, { facts, decision, policy });
   const obstacle = await checkPreconditions(request, deps, signal);
   if (obstacle !== undefined)
     return { verdict: { behavior: 'deny', message: obstacle, interrupt: false, cause: 'obstacle' } };
-  const { answer, decision: judged } = await requestApproval({ request, facts, decision, policy }, deps, signal);
+  const { answer, decision: judged } = await requestApproval(
+    { request, facts, decision, policy, scripts },
+    deps,
+    signal,
+  );
   const isAllowed = judged.verdict === 'allow' || answer?.behavior === 'allow';
   // The answer may have taken minutes: it only counts for what was asked.
-  if (isAllowed && !signal.aborted && hasChanged(judgement, judgeCall(request, hint, deps))) {
+  if (isAllowed && !signal.aborted && hasChanged(judgement, await judgeCall(request, hint, deps))) {
     if (questions + 1 < MAX_QUESTIONS) return checkCall(request, hint, deps, signal, questions + 1);
     const message = 'The files that the call names kept changing while it waited for approval, so it was not made.';
     const denial = { by: 'rule', reason: message } as const;
@@ -86,10 +92,7 @@ async function checkCall(
   }
   if (answer.behavior === 'allow') {
     const outcome = await applyApproval({ request, facts, decision: judged, policy }, answer, deps);
-    // An answer for this once covers other content of a script that was remembered before.
-    const isRemembered = answer.remember !== undefined;
-    for (const [path, hash] of judgement.scripts)
-      if (isRemembered || deps.answered.has(path)) deps.answered.set(path, hash);
+    await deps.answeredScripts.add(scripts, answer.remember?.destination);
     return outcome;
   }
   const { by: source = 'user', note, message: reason, interrupt = false } = answer;
@@ -103,14 +106,15 @@ async function checkCall(
 type Judgement = Pick<PendingApproval, 'policy' | 'facts' | 'decision'> &
   Pick<DecisionWithPaths, 'realPaths'> & { readonly scripts: ScriptHashes };
 
-function judgeCall(request: CallRequest, hint: BeforeCall, deps: AnsweringDeps): Judgement {
+async function judgeCall(request: CallRequest, hint: BeforeCall, deps: AnsweringDeps): Promise<Judgement> {
   const policy = deps.getPolicy(request.cwd);
   const facts = getRequestFacts(request, deps);
   const { decision, realPaths } = decideAndRecordPaths(facts, policy, deps.fs);
   const scripts = decision.verdict === 'deny' ? new Map() : listNamedScripts(facts, request.cwd, deps.fs);
-  const changed = decision.verdict === 'allow' ? findChangedScript(deps.answered, scripts) : undefined;
-  const isByRule = decision.matched.some(({ behavior }) => behavior === 'allow');
-  const checked = changed !== undefined && isByRule ? askAboutChangedScript(decision, changed) : decision;
+  const isByRule = decision.verdict === 'allow' && decision.matched.some(({ behavior }) => behavior === 'allow');
+  const changed =
+    isByRule && scripts.size > 0 ? findChangedScript(await deps.answeredScripts.read(), scripts) : undefined;
+  const checked = changed === undefined ? decision : askAboutChangedScript(decision, changed);
   return { policy, facts, decision: applyHookHints(checked, hint), realPaths, scripts };
 }
 

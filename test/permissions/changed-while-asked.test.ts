@@ -1,8 +1,9 @@
 import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { PermissionRequest } from '../../src/contracts/permission.ts';
+import type { PermissionRequest, RememberDestination } from '../../src/contracts/permission.ts';
 import type { GateVerdict } from '../../src/contracts/tool.ts';
+import { type AnsweredScripts, createAnsweredScripts } from '../../src/permissions/answered-scripts.ts';
 import { diskFs } from '../../src/permissions/permission-fs.ts';
 import { createPermissionGate, type GateDecisionRecord } from '../../src/permissions/permission-gate.ts';
 import { getToolFacts } from '../../src/tools/tool-traits.ts';
@@ -163,9 +164,17 @@ test.each(SCRIPTED)('%s is asked about again when %s was changed meanwhile', asy
   expect([asked.length, verdict.behavior]).toEqual([2, 'allow']);
 });
 
+type Remembering = {
+  readonly destination?: RememberDestination | undefined;
+  readonly answeredScripts?: AnsweredScripts;
+};
+
 /** Opens a gate whose answers are remembered; returns how often it asks about a command. */
-function createRememberingGate(project: TempProject) {
-  const rules: string[] = [];
+function createRememberingGate(
+  project: TempProject,
+  rules: string[] = [],
+  { destination = 'session', answeredScripts }: Remembering = {},
+) {
   let count = 0;
   const { home, dir: ws } = project;
   const gate = createPermissionGate({
@@ -175,11 +184,12 @@ function createRememberingGate(project: TempProject) {
     newId: () => 'id',
     onDecision: () => undefined,
     changeMode: () => undefined,
+    ...(answeredScripts === undefined ? {} : { answeredScripts }),
     rememberRules: async (added) => void rules.push(...added),
     async askUser(request) {
       count += 1;
       const { command } = request.facts;
-      return { behavior: 'allow', remember: { rules: [`Bash(${command})`], destination: 'session' } };
+      return { behavior: 'allow', remember: { rules: [`Bash(${command})`], destination } };
     },
   });
   return async (command: string): Promise<number> => {
@@ -196,4 +206,55 @@ test.each(SCRIPTED.slice(0, 8))('a remembered answer for %s does not cover a cha
   expect([await countQuestions(command), await countQuestions(command)]).toEqual([1, 0]);
   await writeFile(join(project.dir, file), 'touch evil\n');
   expect([await countQuestions(command), await countQuestions(command)]).toEqual([1, 0]);
+});
+
+test.each(SCRIPTED.slice(0, 4))(
+  'a stored rule for %s covers a changed %s in no other session',
+  async (command, file) => {
+    await using project = await createScripts();
+    const rules: string[] = [];
+    const openSession = (destination: RememberDestination) => {
+      const answeredScripts = createAnsweredScripts(project.ouroHome);
+      return createRememberingGate(project, rules, { destination, answeredScripts });
+    };
+    expect(await openSession('local')(command)).toBe(1);
+    expect(await openSession('local')(command)).toBe(0);
+    await writeFile(join(project.dir, file), 'touch evil\n');
+    const other = openSession('user');
+    expect([await other(command), await other(command)]).toEqual([1, 0]);
+    expect(await openSession('local')(command)).toBe(0);
+  },
+);
+
+test('an answer for the session is known to its later gates, and to no other session', async () => {
+  await using project = await createScripts();
+  const rules: string[] = [];
+  const answeredScripts = createAnsweredScripts(project.ouroHome);
+  const openGate = () => createRememberingGate(project, rules, { answeredScripts });
+  expect([await openGate()('sh b.sh'), await openGate()('sh b.sh')]).toEqual([1, 0]);
+  await writeFile(join(project.dir, 'b.sh'), 'touch evil\n');
+  expect([await openGate()('sh b.sh'), await openGate()('sh b.sh')]).toEqual([1, 0]);
+  expect(await createAnsweredScripts(project.ouroHome).read()).toEqual(new Map());
+});
+
+test('scripts that were deleted are forgotten, and a damaged file of answers stops nothing', async () => {
+  await using project = await createScripts();
+  const scripts = createAnsweredScripts(project.ouroHome);
+  const [kept, gone] = [join(project.dir, 'b.sh'), join(project.dir, 'gone.sh')];
+  await scripts.add(new Map([[gone, 'x']]), 'local');
+  await scripts.add(new Map([[kept, 'y']]), 'local');
+  expect(await scripts.read()).toEqual(new Map([[kept, 'y']]));
+  await writeFile(join(project.ouroHome, 'answered-scripts.json'), '{');
+  expect(await scripts.read()).toEqual(new Map());
+  await scripts.add(new Map([[kept, 'z']]), 'local');
+  expect(await scripts.read()).toEqual(new Map([[kept, 'z']]));
+});
+
+test('a question has the first lines of the scripts that it names, and no program that is no text', async () => {
+  await using project = await createScripts();
+  await project.write('b.sh', `#!/bin/sh\n${'true\n'.repeat(59)}`);
+  await project.write('run', 'a\0b');
+  const { asked } = await ask(project, 'Bash', { command: 'sh b.sh && ./run' }, async () => undefined);
+  const lines = ['#!/bin/sh', ...Array.from({ length: 39 }, () => 'true')];
+  expect(asked.map(({ scripts }) => scripts)).toEqual([[{ path: join(project.dir, 'b.sh'), lines, moreLines: 20 }]]);
 });

@@ -7,6 +7,7 @@ import type { CallRequest } from '../../contracts/tool.ts';
 import { selectStricterMode } from '../../extensions/apply-agent.ts';
 import { MOUNT_NOT_ANSWERING, type MountHealth } from '../../lib/files/mount-health.ts';
 import { omitUndefined } from '../../lib/json.ts';
+import type { AnsweredScripts } from '../../permissions/answered-scripts.ts';
 import { serializeDecisionTrace } from '../../permissions/explain.ts';
 import { diskFs, rejectHungMountPaths } from '../../permissions/permission-fs.ts';
 import {
@@ -31,6 +32,7 @@ export type QueryPermissionGateDeps = {
   readonly canAsk: boolean;
   readonly onDecision: (entry: GateDecisionRecord) => void;
   readonly onDenial: (denial: DeniedToolCall) => void;
+  readonly answeredScripts: AnsweredScripts;
   readonly rememberRules: (rules: readonly string[], destination: RememberDestination) => Promise<void>;
   readonly changeMode: (mode: PermissionMode) => void;
   readonly newId: () => string;
@@ -73,6 +75,7 @@ export function createQueryPermissionGate(
     ...(bounds.askUser === undefined && !deps.canAsk ? {} : { askUser: bounds.askUser ?? port.askPermission }),
     createPreview: (facts, cwd, signal) => previewEdit(facts, { cwd, ...deps.files }, signal),
     onDecision: createRecorder(deps, port),
+    answeredScripts: deps.answeredScripts,
     rememberRules: deps.rememberRules,
     changeMode: deps.changeMode,
     newId: deps.newId,

@@ -3,6 +3,7 @@ import type { JsonObject } from '../../contracts/json.ts';
 import type { Decision, PermissionMode, Rule } from '../../contracts/permission.ts';
 import type { QueryDeps } from '../../contracts/query.ts';
 import type { CallRequest } from '../../contracts/tool.ts';
+import { createAnsweredScripts } from '../../permissions/answered-scripts.ts';
 import { toPosixPolicy } from '../../permissions/create-decision-context.ts';
 import { matchesRule } from '../../permissions/decide.ts';
 import { findBypassProblem } from '../../permissions/initial-mode.ts';
@@ -117,12 +118,8 @@ export function createSessionPermissions(
   });
   const { getUnsandboxedPolicy: getPolicy } = source;
   const readOnlySandbox = createReadOnlySandbox({ environment, sessionFolder, getPolicy, mounts, now: core.now });
-  const getCommandVariables = () => {
-    const ownLayers = settings.loaded().layers.filter(({ source: from }) => from !== 'project' && from !== 'local');
-    return { all: settings.variables(), own: buildChildVariables(environment, mergeSettingsLayers(ownLayers)) };
-  };
   const fs = rejectHungMountPaths(diskFs, mounts);
-  const guards = createCallGuards(getCommandVariables, (at) => source.getPolicy(at), fs);
+  const guards = createCallGuards(createVariablesReader(core), (at) => source.getPolicy(at), fs);
   const denials: DeniedToolCall[] = [...refusals];
   const decisions: PastDecision[] = [];
   const isUnattended =
@@ -136,6 +133,7 @@ export function createSessionPermissions(
     canAsk: !isUnattended,
     onDecision,
     onDenial: (denial) => denials.push(denial),
+    answeredScripts: createAnsweredScripts(environment.ouroHome),
     rememberRules: changes.rememberRules,
     changeMode,
     newId: core.newId,
@@ -183,6 +181,14 @@ export function createSessionPermissions(
     if (mode === 'bypassPermissions' && !canBypass) return;
     live.update({ mode });
   }
+}
+
+/** Creates the reader of the variables of commands, and of those without what the project adds. */
+function createVariablesReader({ environment, settings }: Core) {
+  return () => {
+    const ownLayers = settings.loaded().layers.filter(({ source }) => source !== 'project' && source !== 'local');
+    return { all: settings.variables(), own: buildChildVariables(environment, mergeSettingsLayers(ownLayers)) };
+  };
 }
 
 /** Creates the sandbox, whose hosts and paths are decided by the same rules as calls. */

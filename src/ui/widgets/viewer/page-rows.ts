@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
-import type { DiffHunk } from '../../../contracts/display.ts';
+import type { DiffHunk, ScriptStart } from '../../../contracts/display.ts';
 import { isJsonObject, type JsonValue } from '../../../contracts/json.ts';
 import {
   type AssistantBlock,
@@ -9,11 +9,11 @@ import {
   type UserMessage,
 } from '../../../contracts/message.ts';
 import type { PermissionRequest } from '../../../contracts/permission.ts';
-import { formatClock, formatTokens } from '../../../lib/text/format.ts';
-import { sanitizeForScreen } from '../../../lib/text/sanitize.ts';
+import { formatClock, formatCount, formatTokens } from '../../../lib/text/format.ts';
+import { escapeCodeLine, sanitize, sanitizeForScreen } from '../../../lib/text/sanitize.ts';
 import { getUserMessageText } from '../../app-state/message-text.ts';
 import { colored, createStyledLine, type LogicalLine, plain, type StyledSpan } from '../../text/line.ts';
-import type { RenderContext } from '../../text/render-context.ts';
+import { type RenderContext, shortenPath } from '../../text/render-context.ts';
 import { renderLines } from '../../text/render-lines.ts';
 import type { Paint } from '../../theme/paint.ts';
 import { createInputDiff, formatHunk, renderDiff } from '../diff/diff-lines.ts';
@@ -68,7 +68,19 @@ function createRequestEntries(request: PermissionRequest, context: RenderContext
   });
   const callEntries =
     hunkEntries.length > 0 ? hunkEntries : createEntry(subject, request.facts.command ?? request.title);
-  return [...createEntry([...head, ...warnings, ...risks, ...description], ''), ...callEntries];
+  const scriptEntries = (request.scripts ?? []).flatMap((script) =>
+    createEntry(renderScriptStart(script, context), script.lines.join('\n')),
+  );
+  return [...createEntry([...head, ...warnings, ...risks, ...description], ''), ...callEntries, ...scriptEntries];
+}
+
+function renderScriptStart({ path, lines, moreLines }: ScriptStart, { cwd }: RenderContext): readonly LogicalLine[] {
+  const rest = moreLines === 0 ? [] : [createStyledLine(colored('dim', `… ${formatCount(moreLines, 'more line')}`))];
+  return [
+    createStyledLine(colored('dim', `${sanitize(shortenPath(path, cwd), 'line')} begins with:`)),
+    ...lines.map((line) => createStyledLine(colored('code', escapeCodeLine(line)))),
+    ...rest,
+  ];
 }
 
 /** Minimum width for showing old and new lines side by side. */

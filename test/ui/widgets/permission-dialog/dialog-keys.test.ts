@@ -211,6 +211,25 @@ describe('a question accepts', () => {
     }
   });
 
+  test('a yes after the script that the command runs was read', async () => {
+    const screen = stage();
+    const scripts = [{ path: '/somewhere/b.sh', lines: ['#!/bin/sh', 'touch \u202eevil'], moreLines: 3 }];
+    screen.tell(
+      begins(),
+      starts('c1', 'Bash', 'sh b.sh'),
+      permission('c1', 'Bash', { kind: 'shell', command: 'sh b.sh' }, { scripts }),
+    );
+    screen.wait(600);
+    screen.press('v');
+    expect(screen.effects).toMatchObject([{ type: 'view_request' }]);
+    screen.look();
+    await screen.waitForText(/b\.sh begins with:/);
+    await screen.waitForText(/#!\/bin\/sh\s+touch <U\+202E>evil\s+… 3 more lines/);
+    screen.wait(300);
+    screen.press('y');
+    expect(answer(screen)).toHaveLength(1);
+  });
+
   test('no repeated key that was meant for the previous question', () => {
     const screen = askedFor(500);
     screen.tell(permission('c2', 'Bash', { kind: 'shell', command: 'x' }));
