@@ -200,10 +200,18 @@ async function updateWithNpm(
   return `ouro ${current} was replaced by ${wanted}. Running sessions keep their version. "ouro update --back" returns to ${current}.${unverified}`;
 }
 
-const auditSchema = z.object({ invalid: z.array(z.unknown()), missing: z.array(z.unknown()) });
+const auditSchema = z
+  .object({
+    invalid: z.array(z.unknown()),
+    missing: z.array(z.unknown()),
+    error: z.object({ summary: z.string() }),
+  })
+  .partial()
+  .catch({});
 
 /**
  * Has npm verify the signatures of a package and its attestation, with keys that npm does not take from the registry.
+ * Their server is asked once: npm would try for minutes where a network lets only the registry through.
  * Throws if one is wrong or missing; returns what to tell if nothing can be verified, as with a private registry.
  */
 async function verifyWithNpm(spec: string, environment: Environment): Promise<string> {
@@ -212,15 +220,15 @@ async function verifyWithNpm(spec: string, environment: Environment): Promise<st
     await writeFile(join(folder, 'package.json'), '{}');
     await runNpm(['install', '--prefix', folder, '--', spec], environment);
     const { stdout, stderr, problem } = await startNpm(
-      ['audit', 'signatures', '--json', '--prefix', folder],
+      ['audit', 'signatures', '--json', '--fetch-retries=0', '--fetch-timeout=20000', '--prefix', folder],
       environment,
     );
-    const audit = auditSchema.safeParse(parseJsonOrUndefined(stdout.toString('utf8')));
-    if (!audit.success) {
-      const reason = problem ?? stderr.toString('utf8').trim().split('\n').at(-1) ?? '';
+    const { invalid, missing, error } = auditSchema.parse(parseJsonOrUndefined(stdout.toString('utf8')));
+    if (invalid === undefined || missing === undefined) {
+      const reason = error?.summary ?? problem ?? stderr.toString('utf8').trim();
       return `\nIts signatures were not verified: ${reason === '' ? 'npm gave no reason.' : reason}`;
     }
-    if (audit.data.invalid.length + audit.data.missing.length === 0) return '';
+    if (invalid.length + missing.length === 0) return '';
     throw new Error(`npm audit signatures rejects ${spec}: a signature is wrong or missing. Nothing was installed.`);
   } finally {
     await rm(folder, { recursive: true, force: true }).catch(() => undefined);
