@@ -1,7 +1,9 @@
 import { join } from 'node:path';
+import { createTurnLog } from '../context/report/turn-log.ts';
 import type { Environment } from '../contracts/environment.ts';
 import type { CliRunOptions } from '../contracts/frontend/cli-run-options.ts';
 import type { Conversation } from '../contracts/frontend/conversation.ts';
+import { createRunOverrides } from '../hooks/run-overrides.ts';
 import { type RegisteredRun, registerRun } from '../session/run-cleanup-log.ts';
 import { createShellRegistry } from '../tools/bash/shell-registry.ts';
 import { assembleConversation } from './assemble-conversation.ts';
@@ -11,8 +13,6 @@ import { createIdeIntegration } from './ide-integration.ts';
 import { createAgentLoopParts } from './loop/agent-loop-parts.ts';
 import { createAutoContinue } from './loop/auto-continue.ts';
 import { createMainAgent } from './loop/main-agent.ts';
-import { createRunOverrides } from './loop/run-overrides.ts';
-import { createTurnLog } from './loop/turn-log.ts';
 import { createMcpServers } from './mcp/servers.ts';
 import { openCore } from './open-core.ts';
 import { createSessionPermissions } from './permissions/session-permissions.ts';
@@ -88,7 +88,6 @@ async function compose(options: CliRunOptions, started: RegisteredRun): Promise<
   });
   const agent = createMainAgent(core, {
     session,
-    checkpoints,
     mcp,
     loop,
     turnLog,
@@ -96,8 +95,6 @@ async function compose(options: CliRunOptions, started: RegisteredRun): Promise<
     ready: started.ready,
   });
   editor.attach(agent);
-  // Plugins may change between two prompts.
-  agent.subscribe(({ type }) => void (type === 'agent_start' && monitors.update()));
   const autoContinue = createAutoContinue(core, { agent, shells });
   const actions = createConversationActions(core, { agent, session, checkpoints, permissions, loop, turnLog, hooks });
   const trustCommands = createTrustDialog(core.cwd, core.environment);

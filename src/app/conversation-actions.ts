@@ -1,4 +1,5 @@
 import { computeContextUsage } from '../context/report/context-usage.ts';
+import type { TurnLog } from '../context/report/turn-log.ts';
 import type { Agent } from '../contracts/agent.ts';
 import type { ContextUsage, Conversation } from '../contracts/frontend/conversation.ts';
 import type { Effort } from '../contracts/model.ts';
@@ -8,7 +9,6 @@ import { explainReplacedEffort, explainUnsupportedEffort } from '../model/effort
 import type { Core } from './core.ts';
 import type { AgentLoopParts } from './loop/agent-loop-parts.ts';
 import { createManualCompaction } from './loop/context-pipeline.ts';
-import type { TurnLog } from './loop/turn-log.ts';
 import type { SessionPermissions } from './permissions/session-permissions.ts';
 import { createRewind, type SessionCheckpoints } from './session/checkpoints.ts';
 import { createChangeReview } from './session/review-changes.ts';

@@ -1,3 +1,4 @@
+import type { TurnLog } from '../context/report/turn-log.ts';
 import type { Agent } from '../contracts/agent.ts';
 import type { ProgramCheck } from '../lib/processes/program-check.ts';
 import type { ShellRegistry } from '../tools/bash/shell-registry.ts';
@@ -6,7 +7,6 @@ import type { Core } from './core.ts';
 import type { IdeIntegration } from './ide-integration.ts';
 import type { AgentLoopParts } from './loop/agent-loop-parts.ts';
 import type { AutoContinue } from './loop/auto-continue.ts';
-import type { TurnLog } from './loop/turn-log.ts';
 import type { McpServers } from './mcp/servers.ts';
 import type { SessionPermissions } from './permissions/session-permissions.ts';
 import type { SessionCheckpoints } from './session/checkpoints.ts';

@@ -1,10 +1,7 @@
 import type { AgentPort } from '../agent/agent-deps.ts';
 import type { Agent, AgentListener } from '../contracts/agent.ts';
-import type { Environment, RuntimeLimits } from '../contracts/environment.ts';
 import type { AgentEvent } from '../contracts/event.ts';
-import type { CliRunOptions } from '../contracts/frontend/cli-run-options.ts';
-import type { LiveSessionState } from '../contracts/live-session-state.ts';
-import type { LoadedSettings, Settings } from '../contracts/settings.ts';
+import type { SessionCore } from '../contracts/feature.ts';
 import type { Extensions } from '../extensions/load-extensions.ts';
 import type { GitRepository } from '../git/git-repository.ts';
 import type { FileLocks } from '../lib/files/file-locks.ts';
@@ -16,21 +13,12 @@ import type { UsageMeter } from '../model/usage-meter.ts';
 import type { ProgramApprovals } from '../settings/program-approvals.ts';
 
 /** The values that every part of a conversation needs, created first. A part is `createX(core, deps)`. */
-export type Core = {
-  /** Options of the run, with those of `--agent` and the folder of the demo applied. */
-  readonly options: CliRunOptions;
-  readonly environment: Environment;
-  /** Real path of the folder of the conversation. */
-  readonly cwd: string;
-  /** The folder is trusted: its settings, hooks and instructions are used. */
-  readonly trusted: boolean;
+export type Core = SessionCore & {
   /** Returns whether the user has accepted that instructions of the folder import this file from outside. */
   readonly acceptsExternalFile: (realPath: string) => boolean;
   /** The approved programs of the folder. */
   readonly programs: ProgramApprovals;
-  readonly settings: LiveSettings;
   readonly extensions: CurrentExtensions;
-  readonly live: LiveSessionState;
   readonly model: ModelRegistry;
   /** Keys that are not stored with the session. */
   readonly knownKeys: KnownKeys;
@@ -42,23 +30,6 @@ export type Core = {
   readonly locks: FileLocks;
   readonly bus: EventBus;
   readonly inbox: Inbox;
-  readonly now: () => number;
-  readonly newId: () => string;
-};
-
-/** The current settings. Read them where they are used: a copy becomes stale when a file changes. */
-export type LiveSettings = {
-  current(): Settings;
-  /** Returns the settings with their layers and problems. */
-  loaded(): LoadedSettings;
-  /** Returns timeouts and retry limits, from the environment first, then from the settings. */
-  limits(): RuntimeLimits;
-  /** Returns the variables for child processes: the environment and those of the settings, without keys. */
-  variables(): Readonly<Record<string, string>>;
-  /** Reads settings files again if they have changed. */
-  refresh(): Promise<void>;
-  /** Approves the current project settings after ouro itself has changed them. */
-  approveOwnChange(): Promise<void>;
 };
 
 /** The current extensions: commands, skills, sub-agents and output styles. */

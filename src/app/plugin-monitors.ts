@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { AgentEvent } from '../contracts/event.ts';
 import type { Plugin, PluginMonitor } from '../contracts/extension.ts';
 import { quoteFolderVariables } from '../hooks/hook-runners.ts';
 import { getErrorMessage } from '../lib/errors.ts';
@@ -60,20 +61,27 @@ export function createPluginMonitors(core: Core, { session, shells, checkProgram
     await Promise.all(due.map(({ key }) => started.get(key)));
   }
 
+  /** Starts the monitors that every session has and that do not run yet, and stops those of disabled plugins. */
+  async function update(): Promise<void> {
+    const known = new Set(listMonitors().map(({ key }) => key));
+    const removed = [...started].filter(([key]) => !known.has(key));
+    for (const [key] of removed) started.delete(key);
+    await Promise.all(
+      removed.map(async ([, id]) => {
+        const found = shells.find((await id) ?? '');
+        if (found?.exit === undefined) await found?.shell.stop();
+      }),
+    );
+    await startAll(({ skill }) => skill === undefined);
+  }
+
   return {
-    /** Starts the monitors that every session has and that do not run yet, and stops those of disabled plugins. */
-    async update() {
-      const known = new Set(listMonitors().map(({ key }) => key));
-      const removed = [...started].filter(([key]) => !known.has(key));
-      for (const [key] of removed) started.delete(key);
-      await Promise.all(
-        removed.map(async ([, id]) => {
-          const found = shells.find((await id) ?? '');
-          if (found?.exit === undefined) await found?.shell.stop();
-        }),
-      );
-      await startAll(({ skill }) => skill === undefined);
+    name: 'monitors',
+    onEvent({ type }: AgentEvent): void {
+      // Plugins may change between two prompts.
+      if (type === 'agent_start') void update();
     },
+    update,
     /** Starts the monitors that wait for the first use of this skill. */
     startForSkill: (name: string) => startAll(({ skill }) => skill === name),
   };

@@ -1,7 +1,5 @@
 import type { AgentListener } from '../contracts/agent.ts';
-import type { AgentEvent } from '../contracts/event.ts';
-import type { Feature } from '../contracts/feature.ts';
-import type { CliRunOptions } from '../contracts/frontend/cli-run-options.ts';
+import type { Feature, SessionCore } from '../contracts/feature.ts';
 import { isJsonObject } from '../contracts/json.ts';
 import { createLazy } from '../lib/memoize.ts';
 import type { Hooks } from './create-hooks.ts';
@@ -10,14 +8,8 @@ import { createMessageDisplayHooks } from './message-display.ts';
 /** Limit for the SessionStart hooks after a compaction, whose context is awaited. */
 const COMPACT_HOOK_TIMEOUT_MS = 30_000;
 
-type EventHooksCore = {
-  readonly options: Pick<CliRunOptions, 'frontend'>;
-  readonly bus: { emit(event: AgentEvent): Promise<void> };
-  readonly inbox: { add(text: string): void };
-};
-
 /** Creates the feature that fires hooks for agent events: notifications, failed turns, compactions. */
-export function createEventHooks({ options, bus, inbox }: EventHooksCore, hooks: Hooks): Feature {
+export function createEventHooks({ options, bus, inbox }: SessionCore, hooks: Hooks): Feature {
   const warnOnce = createLazy(() =>
     bus.emit({ type: 'notice', level: 'warn', topic: 'hook', text: UNUSED_REPLACEMENT }),
   );

@@ -31,13 +31,14 @@ export function createUsageMeter(infoOf: (model: string) => ModelInfo = getModel
   }
 
   return {
+    name: 'usage meter',
     /** Start time as an ISO timestamp. */
     startedAt: since.toISOString(),
     /** Adds lines that an undo or redo changed: negative numbers for those that were taken back. */
     addLines({ added, removed }: UsageReport['lines']) {
       lines = { added: lines.added + added, removed: lines.removed + removed };
     },
-    countEvent(event: AgentEvent) {
+    onEvent(event: AgentEvent) {
       addEvent(event);
       if (event.type === 'turn_end' && event.usage !== undefined) {
         lastUsage = event.usage;

@@ -1,9 +1,14 @@
 import { parseReductions } from '../../context/reduction-log.ts';
-import type { AgentEvent } from '../../contracts/event.ts';
+import type { TurnLog } from '../../context/report/turn-log.ts';
 import type { Tool } from '../../contracts/tool.ts';
+import type { RunOverrides } from '../../hooks/run-overrides.ts';
 import { copyAsJson } from '../../lib/json.ts';
 import type { ProgramCheck } from '../../lib/processes/program-check.ts';
+import { createModelFallbacks } from '../../model/model-fallbacks.ts';
+import { createAutoModeJudge } from '../../permissions/auto-mode-judge.ts';
 import type { CurrentSessionState } from '../../prompt/current-session-state.ts';
+import { createOfferedSkills } from '../../prompt/offered-skills.ts';
+import { getPromptPartText } from '../../prompt/system-prompt-state.ts';
 import { createKillShellTool } from '../../tools/bash/kill-shell.ts';
 import type { ShellRegistry } from '../../tools/bash/shell-registry.ts';
 import { createSearchBackend, excludeHungMountsFromSearch } from '../../tools/search/create-search-backend.ts';
@@ -14,7 +19,6 @@ import { createTaskTool } from '../../tools/task/task.ts';
 import type { Core } from '../core.ts';
 import type { IdeIntegration } from '../ide-integration.ts';
 import type { McpServers } from '../mcp/servers.ts';
-import { createAutoModeJudge } from '../permissions/auto-mode-judge.ts';
 import type { SessionPermissions } from '../permissions/session-permissions.ts';
 import type { PluginMonitors } from '../plugin-monitors.ts';
 import type { SessionCheckpoints } from '../session/checkpoints.ts';
@@ -24,14 +28,11 @@ import type { SessionLanguageServers } from '../session-language-servers.ts';
 import { type ContextPipelineDeps, createContextPipeline, createSubAgentContextPipeline } from './context-pipeline.ts';
 import { createDirectToolCalls } from './direct-tool-calls.ts';
 import { createFeatureLists } from './list-features.ts';
-import { createModelFallbacks } from './model-fallbacks.ts';
 import { createQueryDepsFactory } from './query-deps-factory.ts';
-import type { RunOverrides } from './run-overrides.ts';
 import { createSessionSystemPrompt, type SessionSystemPrompt } from './session-system-prompt.ts';
-import { createOfferedSkills, createSkillRunner, type SkillRunner } from './skill-runner.ts';
+import { createSkillRunner, type SkillRunner } from './skill-runner.ts';
 import { createSubAgentManager, type SubAgentManager } from './sub-agent-manager.ts';
 import { createToolset, type Toolset } from './toolset.ts';
-import type { TurnLog } from './turn-log.ts';
 
 type LoopDeps = {
   readonly session: Session;
@@ -45,7 +46,7 @@ type LoopDeps = {
   readonly languages: SessionLanguageServers;
   readonly editor: IdeIntegration;
   readonly checkProgram: ProgramCheck;
-  readonly monitors: Pick<PluginMonitors, 'startForSkill'>;
+  readonly monitors: PluginMonitors;
 };
 
 /** The parts of the loop: tools, context, prompt, sub-agents, and the query dependencies made from them. */
@@ -55,7 +56,7 @@ export function createAgentLoopParts(core: Core, deps: LoopDeps) {
   const { session, mcp, hooks, shells, turnLog, runOverrides } = deps;
   const locator = excludeHungMountsFromSearch(createSearchBackend(core.environment.variables), core.mounts);
   const owners = createSubAgentCallRegistry();
-  const offeredSkills = createOfferedSkills(core);
+  const offeredSkills = createOfferedSkills(core, () => core.extensions.current().skills);
   const toolset = createToolset(core, { ...deps, locator, owners });
   const prompt = createSessionSystemPrompt(core, {
     offeredSkills: offeredSkills.list,
@@ -64,7 +65,7 @@ export function createAgentLoopParts(core: Core, deps: LoopDeps) {
     tools: () => toolset.listOffered().flatMap(({ name, isHidden }) => (isHidden === true ? [] : [name])),
     mcpInstructions: mcp.hub.listInstructions,
   });
-  const fallbacks = createModelFallbacks(core);
+  const fallbacks = createModelFallbacks(core, core.model);
   const contextWiring: ContextPipelineDeps = {
     live: core.live,
     chain: fallbacks.getChain,
@@ -97,10 +98,17 @@ export function createAgentLoopParts(core: Core, deps: LoopDeps) {
   const { listWrittenFiles } = deps.permissions;
   const judge = createAutoModeJudge(core, {
     earlierMessages: session.opened.messages,
-    getSystemPrompt: prompt.system.parts,
+    getInstructions: () => getPromptPartText(prompt.system.parts(), 'memory'),
     listWrittenFiles,
   });
-  const features = createFeatureLists(core, { ...deps, prompt, readState: toolset.readState });
+  const features = createFeatureLists(core, {
+    ...deps,
+    prompt,
+    judge,
+    fallbacks,
+    offeredSkills,
+    readState: toolset.readState,
+  });
   const parts = { features, toolset, owners, prompt, context, contextFor, fallbacks, judge };
   const queryDeps = createQueryDepsFactory(core, { ...deps, ...parts });
   const subAgents = createSubAgentManager(core, {
@@ -115,7 +123,6 @@ export function createAgentLoopParts(core: Core, deps: LoopDeps) {
   const onInvoke = deps.monitors.startForSkill;
   const skills = createSkillRunner(core, { sessionId, directCalls, runOverrides, run: subAgents.runAgent, onInvoke });
   toolset.add(createDependentTools(subAgents, skills, shells));
-  const onClearing = createClearingListener(turnLog);
   restoreParts(core, session, { toolset, prompt, context });
   return {
     features: features.conversation,
@@ -132,14 +139,6 @@ export function createAgentLoopParts(core: Core, deps: LoopDeps) {
       const models = fallbacks.getChain(core.live.current().model);
       await Promise.all([prompt.ready(), mcp.whenReady(), fallbacks.lookUpModels(models)]);
     },
-    /** Passes an event to the parts. */
-    onEvent(event: AgentEvent): void {
-      onClearing(event);
-      turnLog.onEvent(event);
-      judge.onEvent(event);
-      fallbacks.onEvent(event);
-      offeredSkills.onEvent(event);
-    },
   };
 }
 
@@ -155,19 +154,6 @@ function createDependentTools(subAgents: SubAgentManager, skills: SkillRunner, s
     createSkillTool(skills),
     createKillShellTool(shells, subAgents.stop),
   ];
-}
-
-/** Records the results that the provider excludes by itself. */
-function createClearingListener(turnLog: Pick<TurnLog, 'recordLevel'>) {
-  let before = { results: 0, tokens: 0 };
-  return (event: AgentEvent): void => {
-    if (event.type === 'compacted') before = { results: 0, tokens: 0 };
-    const cleared = event.type === 'turn_end' ? event.usage?.cleared : undefined;
-    if (cleared === undefined || cleared.results <= before.results) return;
-    const blocks = cleared.results - before.results;
-    turnLog.recordLevel({ level: 'provider', blocks, freedTokens: cleared.tokens - before.tokens });
-    before = cleared;
-  };
 }
 
 type RestoredParts = {

@@ -1,3 +1,4 @@
+import type { TurnLog } from '../../context/report/turn-log.ts';
 import type { SubAgentDefinition } from '../../contracts/extension.ts';
 import type { Feature } from '../../contracts/feature.ts';
 import type { JsonObject } from '../../contracts/json.ts';
@@ -6,8 +7,12 @@ import type { HookDispatcher } from '../../hooks/create-hooks.ts';
 import { createEventHooks } from '../../hooks/event-hooks.ts';
 import { collectAgentHooks } from '../../hooks/hook-sources.ts';
 import { createBatchHooksFeature, createHooksFeature, createLoopHooks } from '../../hooks/loop-hooks.ts';
+import type { RunOverrides } from '../../hooks/run-overrides.ts';
 import { createConfigChangeHooks } from '../../hooks/session-change-hooks.ts';
+import type { ModelFallbacks } from '../../model/model-fallbacks.ts';
+import type { AutoModeJudge } from '../../permissions/auto-mode-judge.ts';
 import { createMemoryFeature } from '../../prompt/memory/memory-feature.ts';
+import type { createOfferedSkills } from '../../prompt/offered-skills.ts';
 import { getSubAgentPath } from '../../session/paths.ts';
 import type { ShellRegistry } from '../../tools/bash/shell-registry.ts';
 import { createDiskChangesFeature } from '../../tools/files/disk-changes.ts';
@@ -19,10 +24,11 @@ import type { Core } from '../core.ts';
 import type { IdeIntegration } from '../ide-integration.ts';
 import type { McpServers } from '../mcp/servers.ts';
 import type { SessionPermissions } from '../permissions/session-permissions.ts';
+import type { PluginMonitors } from '../plugin-monitors.ts';
+import type { SessionCheckpoints } from '../session/checkpoints.ts';
 import type { Session } from '../session/session.ts';
 import type { SessionHooks } from '../session-hooks.ts';
 import type { SessionLanguageServers } from '../session-language-servers.ts';
-import type { RunOverrides } from './run-overrides.ts';
 import type { SessionSystemPrompt } from './session-system-prompt.ts';
 
 type FeatureParts = Parameters<typeof createChangedFilesFormatter>[1] & {
@@ -31,6 +37,12 @@ type FeatureParts = Parameters<typeof createChangedFilesFormatter>[1] & {
   readonly hooks: SessionHooks;
   readonly runOverrides: RunOverrides;
   readonly prompt: SessionSystemPrompt;
+  readonly checkpoints: SessionCheckpoints | undefined;
+  readonly turnLog: TurnLog;
+  readonly judge: AutoModeJudge;
+  readonly fallbacks: ModelFallbacks;
+  readonly offeredSkills: ReturnType<typeof createOfferedSkills>;
+  readonly monitors: PluginMonitors;
   readonly readState: FileReadState;
   readonly shells: ShellRegistry;
   readonly mcp: Pick<McpServers, 'resourceChanges'>;
@@ -64,6 +76,12 @@ export function createFeatureLists(core: Core, parts: FeatureParts): FeatureList
 
   return {
     conversation: [
+      ...(parts.checkpoints === undefined ? [] : [parts.checkpoints]),
+      core.meter,
+      parts.turnLog,
+      parts.judge,
+      parts.fallbacks,
+      parts.offeredSkills,
       createConfigChangeHooks(core, hooks, prompt.memory),
       hooks.watchedFiles,
       hooks.sessionStart,
@@ -90,6 +108,7 @@ export function createFeatureLists(core: Core, parts: FeatureParts): FeatureList
       createHooks(hooks, 'Stop'),
       parts.runOverrides,
       createEventHooks(core, hooks),
+      parts.monitors,
       editor,
       ...(options.jsonSchema === undefined ? [] : [createStructuredAnswerFeature()]),
     ],

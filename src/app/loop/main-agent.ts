@@ -1,18 +1,16 @@
 import { assembleAgent } from '../../agent/agent.ts';
+import type { TurnLog } from '../../context/report/turn-log.ts';
 import type { Agent } from '../../contracts/agent.ts';
 import { composePromptHook } from '../../engine/features.ts';
 import type { Core } from '../core.ts';
 import type { IdeIntegration } from '../ide-integration.ts';
 import type { McpServers } from '../mcp/servers.ts';
-import type { SessionCheckpoints } from '../session/checkpoints.ts';
 import type { Session } from '../session/session.ts';
 import { createSettingsChangeHandler } from '../settings/settings-change-handler.ts';
 import type { AgentLoopParts } from './agent-loop-parts.ts';
-import type { TurnLog } from './turn-log.ts';
 
 type MainAgentDeps = {
   readonly session: Session;
-  readonly checkpoints: SessionCheckpoints | undefined;
   readonly mcp: McpServers;
   readonly loop: AgentLoopParts;
   readonly turnLog: Pick<TurnLog, 'expectChange'>;
@@ -23,7 +21,7 @@ type MainAgentDeps = {
 
 /** Creates the agent of the conversation. An event is on disk before other listeners get it. */
 export function createMainAgent(core: Core, deps: MainAgentDeps): Agent {
-  const { session, checkpoints, loop } = deps;
+  const { session, loop } = deps;
   const { opened } = session;
   const agent = assembleAgent({
     sessionId: opened.id,
@@ -31,9 +29,6 @@ export function createMainAgent(core: Core, deps: MainAgentDeps): Agent {
     queued: opened.stored.queued,
     listeners: [
       session.record,
-      ...(checkpoints === undefined ? [] : [checkpoints.onEvent]),
-      core.meter.countEvent,
-      loop.onEvent,
       ...loop.features.flatMap(({ onEvent }) => onEvent ?? []),
       ...(session.debugLog === undefined ? [] : [session.debugLog]),
     ],

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { AgentPort } from '../../agent/agent-deps.ts';
+import type { TurnLog } from '../../context/report/turn-log.ts';
 import type { SubAgentDefinition } from '../../contracts/extension.ts';
 import { type ContextPort, DEFAULT_LOOP_GUARD, type QueryDeps } from '../../contracts/query.ts';
 import type { Settings } from '../../contracts/settings.ts';
@@ -8,8 +9,11 @@ import { completeQueryDeps, type QueryDepsInput } from '../../engine/default-dep
 import { composeFeatures } from '../../engine/features.ts';
 import { selectAgentTools } from '../../extensions/apply-agent.ts';
 import { wrapElicitationWithHooks } from '../../hooks/loop-hooks.ts';
+import type { RunOverrides } from '../../hooks/run-overrides.ts';
 import { getPlanModeModel, resolveModel } from '../../model/built-in-models.ts';
 import { deriveEffortFromThinkingBudget } from '../../model/efforts.ts';
+import type { ModelFallbacks } from '../../model/model-fallbacks.ts';
+import type { AutoModeJudge } from '../../permissions/auto-mode-judge.ts';
 import { SUB_AGENT_PROMPT } from '../../prompt/system-prompt.ts';
 import { createResultCap } from '../../tools/cap-result.ts';
 import { editTraits } from '../../tools/edit/edit.ts';
@@ -20,20 +24,16 @@ import { toolSearchTraits } from '../../tools/tool-search.ts';
 import { findBuiltInToolTraits } from '../../tools/tool-traits.ts';
 import { writeTraits } from '../../tools/write.ts';
 import type { Core } from '../core.ts';
-import type { AutoModeJudge } from '../permissions/auto-mode-judge.ts';
 import type { PermissionGateOverrides } from '../permissions/query-permission-gate.ts';
 import type { SessionPermissions } from '../permissions/session-permissions.ts';
 import type { Session } from '../session/session.ts';
 import { type SessionHooks, wrapGateWithHooks } from '../session-hooks.ts';
 import type { SubAgentRequestParts } from './context-pipeline.ts';
 import type { FeatureLists } from './list-features.ts';
-import type { ModelFallbacks } from './model-fallbacks.ts';
-import type { RunOverrides } from './run-overrides.ts';
 import type { SessionSystemPrompt } from './session-system-prompt.ts';
 import { createSideRequests } from './side-requests.ts';
 import { createSubAgentGateBounds, type SubAgentWorkspace } from './sub-agent-setup.ts';
 import type { Toolset } from './toolset.ts';
-import type { TurnLog } from './turn-log.ts';
 
 type QueryDepsParts = SubAgentQueryDeps & {
   readonly session: Session;

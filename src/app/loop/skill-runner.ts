@@ -1,16 +1,12 @@
-import { relative } from 'node:path';
-import type { AgentEvent } from '../../contracts/event.ts';
 import type { PromptTemplate, Skill } from '../../contracts/extension.ts';
 import { type CallContext, ToolFailure, type ToolOutcome } from '../../contracts/tool.ts';
 import { expandSlashCommand } from '../../extensions/expand-slash-command.ts';
 import { findSkill } from '../../extensions/load-skills.ts';
-import { isMatchedByGlobs } from '../../prompt/memory/session-memory-files.ts';
+import type { RunOverrides } from '../../hooks/run-overrides.ts';
 import type { SkillToolDeps } from '../../tools/skill.ts';
 import type { TaskToolDeps } from '../../tools/task/task.ts';
-import { listTouchedFiles } from '../../tools/touched-files.ts';
 import type { Core } from '../core.ts';
 import type { DirectToolCalls } from './direct-tool-calls.ts';
-import type { RunOverrides } from './run-overrides.ts';
 
 /** The execution of commands and skills: for the user as slash commands, for the model through the Skill tool. */
 export type SkillRunner = SkillToolDeps & {
@@ -122,24 +118,4 @@ function isSkill(callable: PromptTemplate | Skill): callable is Skill {
 
 function getSlashName(callable: PromptTemplate): string {
   return isSkill(callable) ? callable.slashName : callable.name;
-}
-
-/** Creates the skills that are offered to the model: those with `paths` after a matching file was touched. */
-export function createOfferedSkills({ extensions, live, cwd, environment }: Core) {
-  const activated = new Set<string>();
-  return {
-    list: (): readonly Skill[] =>
-      extensions
-        .current()
-        .skills.filter(
-          ({ callers, paths, path }) => callers !== 'people' && (paths.length === 0 || activated.has(path)),
-        ),
-    onEvent(event: AgentEvent) {
-      if (event.type !== 'tool_start') return;
-      const { reads, writes } = listTouchedFiles(event, { cwd: live.current().cwd, home: environment.home });
-      const touched = [...reads, ...writes].map((path) => relative(cwd, path));
-      for (const { paths, path } of extensions.current().skills)
-        if (touched.some((file) => isMatchedByGlobs(paths, file))) activated.add(path);
-    },
-  };
 }

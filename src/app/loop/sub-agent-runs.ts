@@ -7,6 +7,7 @@ import type { Terminal } from '../../contracts/terminal-reason.ts';
 import type { ToolProgress } from '../../contracts/tool.ts';
 import type { Hooks } from '../../hooks/create-hooks.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
+import type { ModelFallbacks } from '../../model/model-fallbacks.ts';
 import {
   buildSubAgentRegistry,
   createSubAgentEndRecord,
@@ -19,13 +20,11 @@ import {
   type SubAgentRegistry,
   updateSubAgent,
 } from '../../session/sub-agents.ts';
-
 import type { SubAgentCallRegistry } from '../../tools/task/sub-agent-call-registry.ts';
 import type { SubAgentReport } from '../../tools/task/task.ts';
 import type { Core } from '../core.ts';
 import type { McpServers } from '../mcp/servers.ts';
 import type { Session } from '../session/session.ts';
-import type { ModelFallbacks } from './model-fallbacks.ts';
 import type { QueryDepsFactory, QueryingSubAgent } from './query-deps-factory.ts';
 import { buildSubAgentInstructions, openSubAgentWorkspace } from './sub-agent-setup.ts';
 

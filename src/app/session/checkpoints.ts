@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { type Checkpoints, createCheckpoints } from '../../checkpoints/create-checkpoints.ts';
 import type { RevertPreview } from '../../checkpoints/revert-steps.ts';
 import { getUserPromptText } from '../../context/compaction/kept-messages.ts';
-import type { Agent } from '../../contracts/agent.ts';
-import type { AgentEvent } from '../../contracts/event.ts';
+import type { Agent, AgentListener } from '../../contracts/agent.ts';
+import type { Feature } from '../../contracts/feature.ts';
 import type { CheckpointInfo, RewindOutcome } from '../../contracts/frontend/conversation.ts';
 import type { HostControlPort } from '../../contracts/frontend/host-capabilities.ts';
 import type { Message } from '../../contracts/message.ts';
@@ -29,11 +29,11 @@ type CheckpointDeps = {
 };
 
 /** The checkpoints of a session, recorded from events and tool calls. */
-export type SessionCheckpoints = Checkpoints & {
-  onEvent(event: AgentEvent): Promise<void>;
-  /** Wraps tools so that their changes are recorded. */
-  wrapTools(tools: readonly Tool[]): readonly Tool[];
-};
+export type SessionCheckpoints = Checkpoints &
+  Feature & {
+    /** Wraps tools so that their changes are recorded. */
+    wrapTools(tools: readonly Tool[]): readonly Tool[];
+  };
 
 /** Returns whether a call id belongs to a shell command that the user typed. */
 function isTypedCall(callId: string): boolean {
@@ -67,6 +67,7 @@ export function createSessionCheckpoints(
   });
   return {
     ...checkpoints,
+    name: 'checkpoints',
     onEvent: createPromptListener(checkpoints),
     wrapTools: createToolWatcher(checkpoints, { hasBackground, warn }),
   };
@@ -126,7 +127,7 @@ function createToolWatcher(
   return (tools) => tools.map(wrap);
 }
 
-function createPromptListener(checkpoints: Checkpoints): SessionCheckpoints['onEvent'] {
+function createPromptListener(checkpoints: Checkpoints): AgentListener {
   let lastPrompt: string | undefined;
   return async (event) => {
     // A shell command of the user (`!`) is a change set of its own, without a message to rewind to.

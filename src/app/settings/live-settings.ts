@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Environment } from '../../contracts/environment.ts';
+import type { LiveSettings } from '../../contracts/feature.ts';
 import type { CliRunOptions } from '../../contracts/frontend/cli-run-options.ts';
 import type { LoadedSettings, SettingsProblem } from '../../contracts/settings.ts';
 import { loadExtensions, type ProjectFileAdmission } from '../../extensions/load-extensions.ts';
@@ -10,7 +11,7 @@ import { buildChildVariables, resolveTimeoutsAndRetries } from '../../settings/e
 import { loadEnabledPlugins } from '../../settings/load-enabled-plugins.ts';
 import { formatConfigProblems, isSettingsSourceEnabled } from '../../settings/load-settings.ts';
 import { keepRestrictions } from '../../settings/merge-settings.ts';
-import type { CurrentExtensions, EventBus, LiveSettings } from '../core.ts';
+import type { CurrentExtensions, EventBus } from '../core.ts';
 import { listSettingsFolders, readSettings } from '../read-settings.ts';
 import type { FolderTrust } from '../trust/folder-trust.ts';
 

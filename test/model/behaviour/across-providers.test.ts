@@ -60,7 +60,7 @@ test('a conversation through every provider and back is accepted everywhere, and
     });
     const { events, result } = await drain(query(asked, deps, new AbortController().signal));
     ends.push(result.reason);
-    for (const event of events satisfies readonly AgentEvent[]) meter.countEvent(event);
+    for (const event of events satisfies readonly AgentEvent[]) meter.onEvent(event);
     history = buildHistory(asked, events);
   }
   expect(servers.flatMap((server) => server.requests().flatMap(({ violation }) => violation ?? []))).toEqual([]);

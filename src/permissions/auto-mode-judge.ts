@@ -1,8 +1,9 @@
-import type { AgentEvent } from '../../contracts/event.ts';
-import { isTypedByUser, type Message } from '../../contracts/message.ts';
-import type { SystemPart } from '../../contracts/model.ts';
-import { computeCostUsd } from '../../model/pricing.ts';
-import { askSmallModel } from '../../model/side-calls.ts';
+import type { Feature, SessionCore } from '../contracts/feature.ts';
+import { isTypedByUser, type Message } from '../contracts/message.ts';
+import { computeCostUsd } from '../model/pricing.ts';
+import type { ModelRegistry } from '../model/registry/model-registry.ts';
+import { askSmallModel } from '../model/side-calls.ts';
+import type { UsageMeter } from '../model/usage-meter.ts';
 import {
   buildPermissionJudgePrompt,
   DEFAULT_JUDGE_LIMITS,
@@ -15,11 +16,9 @@ import {
   type PermissionJudgement,
   parsePermissionJudgement,
   reduceJudgeLedger,
-} from '../../permissions/auto-mode.ts';
+} from './auto-mode.ts';
 
-import type { PermissionGateDeps } from '../../permissions/permission-gate.ts';
-import { getPromptPartText } from '../../prompt/system-prompt-state.ts';
-import type { Core } from '../core.ts';
+import type { PermissionGateDeps } from './permission-gate.ts';
 
 const TIMEOUT_MS = 20_000;
 const ANSWER_TOKENS = 120;
@@ -28,28 +27,29 @@ const MAX_USER_MESSAGES = 12;
 const UNKNOWN_PRICE_USD = 0.005;
 
 /** The judge of auto mode, with its budget. */
-export type AutoModeJudge = {
+export type AutoModeJudge = Feature & {
   readonly judgeCall: NonNullable<PermissionGateDeps['askJudge']>;
-  /** Follows the events of the session: user messages, answers and ended turns. */
-  onEvent(event: AgentEvent): void;
 };
 
 type JudgeDeps = {
   /** Messages of a resumed session. */
   readonly earlierMessages: readonly Message[];
-  /** Returns the system prompt, which contains the instructions of the user and the project. */
-  readonly getSystemPrompt: () => readonly SystemPart[];
+  /** Returns the instructions of the user and the project. */
+  readonly getInstructions: () => string;
   /** Returns the files that calls of this session wrote. */
   readonly listWrittenFiles: () => readonly string[];
+};
+
+type JudgeCore = Pick<SessionCore, 'settings' | 'bus'> & {
+  readonly model: Pick<ModelRegistry, 'port' | 'infoOf'>;
+  readonly smallModel: () => string | undefined;
+  readonly meter: Pick<UsageMeter, 'addReply'>;
 };
 
 type PendingCall = Omit<PermissionJudgeInput, 'userMessages' | 'instructions' | 'files'>;
 
 /** Creates the judge: the small model, which is shown messages of the user, but never tool results. */
-export function createAutoModeJudge(
-  core: Pick<Core, 'model' | 'smallModel' | 'meter' | 'settings' | 'bus'>,
-  deps: JudgeDeps,
-): AutoModeJudge {
+export function createAutoModeJudge(core: JudgeCore, deps: JudgeDeps): AutoModeJudge {
   let typedMessages: readonly string[] = deps.earlierMessages.flatMap(listTypedText).slice(-MAX_USER_MESSAGES);
   let ledger = EMPTY_JUDGE_LEDGER;
   let previous: Promise<unknown> = Promise.resolve();
@@ -79,7 +79,7 @@ export function createAutoModeJudge(
           ...call,
           files,
           userMessages: typedMessages,
-          instructions: getPromptPartText(deps.getSystemPrompt(), 'memory') ?? '',
+          instructions: deps.getInstructions(),
         }),
         maxTokens: ANSWER_TOKENS,
         onUsage(usedModel, usage) {
@@ -96,6 +96,7 @@ export function createAutoModeJudge(
   }
 
   return {
+    name: 'auto mode judge',
     // Sequentially, so that parallel calls cannot exceed the limits together.
     judgeCall(call, title, signal) {
       const next = previous.then(async () => {
@@ -106,6 +107,7 @@ export function createAutoModeJudge(
       previous = next.catch(() => undefined);
       return next;
     },
+    /** Follows user messages, answers and ended turns. */
     onEvent(event) {
       const typed = event.type === 'message_end' ? listTypedText(event.message) : [];
       const isAnswer = event.type === 'permission_answer' && event.by !== 'abort';

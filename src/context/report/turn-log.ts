@@ -1,18 +1,19 @@
-import type { LevelRun } from '../../context/reduction/reduction-pipeline.ts';
+import type { AgentEvent } from '../../contracts/event.ts';
+import type { SessionCore } from '../../contracts/feature.ts';
+import type { Message, Usage } from '../../contracts/message.ts';
+import type { ModelFailure, ModelInfo, ModelRequest } from '../../contracts/model.ts';
+import type { ContinueReason } from '../../contracts/terminal-reason.ts';
+import { omitUndefined } from '../../lib/json.ts';
+import { formatCount, formatDuration, formatMoney, formatTokens } from '../../lib/text/format.ts';
+import { computeCostUsd } from '../../model/pricing.ts';
+import type { UsageMeter } from '../../model/usage-meter.ts';
+import type { LevelRun } from '../reduction/reduction-pipeline.ts';
 import {
   createPromptCacheMonitor,
   formatCacheDivergenceNotice,
   formatResendCost,
   renderCacheReport,
-} from '../../context/report/prompt-cache-monitor.ts';
-import type { AgentEvent } from '../../contracts/event.ts';
-import type { Message, Usage } from '../../contracts/message.ts';
-import type { ModelFailure, ModelRequest } from '../../contracts/model.ts';
-import type { ContinueReason } from '../../contracts/terminal-reason.ts';
-import { omitUndefined } from '../../lib/json.ts';
-import { formatCount, formatDuration, formatMoney, formatTokens } from '../../lib/text/format.ts';
-import { computeCostUsd } from '../../model/pricing.ts';
-import type { Core } from '../core.ts';
+} from './prompt-cache-monitor.ts';
 
 /** Minimum context size for a warning about the prompt cache. */
 const MIN_WARNING_TOKENS = 2_000;
@@ -20,16 +21,41 @@ const MIN_WARNING_TOKENS = 2_000;
 /** The log of the turns of the main conversation: prompt cache use and timeline. */
 export type TurnLog = ReturnType<typeof createTurnLog>;
 
-export function createTurnLog(
-  { bus, meter, model: { infoOf } }: Pick<Core, 'bus' | 'meter' | 'model'>,
-  earlier: readonly Message[],
-) {
+type TurnLogCore = Pick<SessionCore, 'bus'> & {
+  readonly meter: Pick<UsageMeter, 'getContextTokens'>;
+  readonly model: { readonly infoOf: (model: string) => ModelInfo };
+};
+
+/** Creates the log, with the turns of earlier messages. */
+export function createTurnLog({ bus, meter, model: { infoOf } }: TurnLogCore, earlier: readonly Message[]) {
   const watch = createPromptCacheMonitor();
   const computeCost = (model: string, usage: Usage) => computeCostUsd(usage, infoOf(model).price);
   let rows: readonly TurnTimelineRow[] = buildTurnTimeline(earlier, computeCost);
+  let clearedBefore = { results: 0, tokens: 0 };
   const notify = (text: string) => void bus.emit({ type: 'notice', level: 'info', topic: 'cache', text });
+
+  /** Records that a context level excluded content. */
+  function recordLevel(run: LevelRun): void {
+    if (run.level === 'budget') return;
+    const description = describeReductionLevelRun(run);
+    watch.announceChange(description);
+    rows = addTimelineNote(rows, description);
+  }
+
+  /** Records the results that the provider excludes by itself. */
+  function recordClearing(event: AgentEvent): void {
+    if (event.type === 'compacted') clearedBefore = { results: 0, tokens: 0 };
+    const cleared = event.type === 'turn_end' ? event.usage?.cleared : undefined;
+    if (cleared === undefined || cleared.results <= clearedBefore.results) return;
+    const blocks = cleared.results - clearedBefore.results;
+    recordLevel({ level: 'provider', blocks, freedTokens: cleared.tokens - clearedBefore.tokens });
+    clearedBefore = cleared;
+  }
+
   return {
+    name: 'turn log',
     onEvent(event: AgentEvent) {
+      recordClearing(event);
       rows = addEventToTimeline(rows, event, computeCost);
       if (event.type === 'turn_end' && event.usage !== undefined) watch.recordUsage(event.usage);
       const cause = findDivergenceCause(event);
@@ -41,13 +67,7 @@ export function createTurnLog(
       if (divergence !== undefined && !divergence.expected) notify(formatCacheDivergenceNotice(divergence));
       return request;
     },
-    /** Records that a context level excluded content. */
-    recordLevel(run: LevelRun) {
-      if (run.level === 'budget') return;
-      const description = describeReductionLevelRun(run);
-      watch.announceChange(description);
-      rows = addTimelineNote(rows, description);
-    },
+    recordLevel,
     /** Announces an intended change of the cached prefix. */
     expectChange: watch.announceChange,
     /** Describes what the next request costs if everything has to be sent again; `undefined` if that is little. */

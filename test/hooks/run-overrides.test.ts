@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { createRunOverrides } from '../../../src/app/loop/run-overrides.ts';
-import { decide } from '../../../src/permissions/decide.ts';
-import { diskFs } from '../../../src/permissions/permission-fs.ts';
-import { getToolFacts } from '../../../src/tools/tool-traits.ts';
-import { makeFixture, policyFor } from '../../permissions/fixture.ts';
+import { createRunOverrides } from '../../src/hooks/run-overrides.ts';
+import { decide } from '../../src/permissions/decide.ts';
+import { diskFs } from '../../src/permissions/permission-fs.ts';
+import { getToolFacts } from '../../src/tools/tool-traits.ts';
+import { makeFixture, policyFor } from '../permissions/fixture.ts';
 
 test.each([
   ['project', 'ask', 'ask'],

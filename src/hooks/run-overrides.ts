@@ -1,11 +1,10 @@
-import type { AgentEvent } from '../../contracts/event.ts';
-import type { PromptTemplate } from '../../contracts/extension.ts';
-import type { Hook, PromptVerdict } from '../../contracts/hook.ts';
-import type { Effort } from '../../contracts/model.ts';
-import type { Rule } from '../../contracts/permission.ts';
-import { collectExtensionHooks } from '../../hooks/hook-sources.ts';
-import { parseRuleTexts } from '../../permissions/rules/parse-rule.ts';
-import type { Core } from '../core.ts';
+import type { AgentEvent } from '../contracts/event.ts';
+import type { PromptTemplate } from '../contracts/extension.ts';
+import type { Hook, PromptVerdict } from '../contracts/hook.ts';
+import type { Effort } from '../contracts/model.ts';
+import type { Rule } from '../contracts/permission.ts';
+import { parseRuleTexts } from '../permissions/rules/parse-rule.ts';
+import { collectExtensionHooks } from './hook-sources.ts';
 
 /** The changes that a command or skill makes for one run: permission rules, hooks, model and effort. */
 export type RunOverride = Pick<
@@ -16,7 +15,7 @@ export type RunOverride = Pick<
 /** The overrides of the current and the next run. */
 export type RunOverrides = ReturnType<typeof createRunOverrides>;
 
-export function createRunOverrides({ cwd }: Pick<Core, 'cwd'>) {
+export function createRunOverrides({ cwd }: { readonly cwd: string }) {
   let pending: readonly RunOverride[] = [];
   let active: readonly RunOverride[] = [];
   const findLast = <Value>(values: readonly (Value | undefined)[]) => values.findLast((value) => value !== undefined);

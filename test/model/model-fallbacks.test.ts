@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { overloaded } from '../../support/api/faults.ts';
-import { type ApiTurn, says, status } from '../../support/api/reply.ts';
-import { startApiServer } from '../../support/api/server.ts';
-import { composed } from '../../support/composed.ts';
-import { longTest } from '../../support/long-test.ts';
-import { createTempProject } from '../../support/temp-project.ts';
+import { overloaded } from '../support/api/faults.ts';
+import { type ApiTurn, says, status } from '../support/api/reply.ts';
+import { startApiServer } from '../support/api/server.ts';
+import { composed } from '../support/composed.ts';
+import { longTest } from '../support/long-test.ts';
+import { createTempProject } from '../support/temp-project.ts';
 
 /** The models asked at each prompt, and what was told, where the first model stays away. */
 async function asked(refusal: ApiTurn, prompts: number) {

@@ -1,15 +1,20 @@
-import type { AgentEvent } from '../../contracts/event.ts';
-import type { ModelFailure } from '../../contracts/model.ts';
-import { buildModelChain } from '../../model/built-in-models.ts';
-import type { Core } from '../core.ts';
+import type { AgentEvent } from '../contracts/event.ts';
+import type { SessionCore } from '../contracts/feature.ts';
+import type { ModelFailure } from '../contracts/model.ts';
+import { buildModelChain } from './built-in-models.ts';
+import type { ModelRegistry } from './registry/model-registry.ts';
 
 /** The fallback models. A fallback that has taken over stays first for a while. */
 export type ModelFallbacks = ReturnType<typeof createModelFallbacks>;
 
-export function createModelFallbacks({ options, settings, live, model: choice, bus, now }: Core) {
+export function createModelFallbacks(
+  { options, settings, live, bus, now }: SessionCore,
+  choice: Pick<ModelRegistry, 'loadInfo'>,
+) {
   let stay: StickyFallback | undefined;
   let failure: ModelFailure | undefined;
   return {
+    name: 'model fallbacks',
     /** Returns the models to ask, in order. */
     getChain: (model: string): readonly [string, ...string[]] =>
       applyStickyFallback(buildModelChain(model, options, settings.current()), stay, now()),

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import type { CliRunOptions } from '../../../src/contracts/frontend/cli-run-options.ts';
-import type { PermissionRequest } from '../../../src/contracts/permission.ts';
-import { calls, says, toolUse } from '../../support/api/reply.ts';
-import { type Script, startApiServer } from '../../support/api/server.ts';
-import { composed } from '../../support/composed.ts';
-import { longTest } from '../../support/long-test.ts';
-import { someOf } from '../../support/runs.ts';
-import { createTempProject } from '../../support/temp-project.ts';
+import type { CliRunOptions } from '../../src/contracts/frontend/cli-run-options.ts';
+import type { PermissionRequest } from '../../src/contracts/permission.ts';
+import { calls, says, toolUse } from '../support/api/reply.ts';
+import { type Script, startApiServer } from '../support/api/server.ts';
+import { composed } from '../support/composed.ts';
+import { longTest } from '../support/long-test.ts';
+import { someOf } from '../support/runs.ts';
+import { createTempProject } from '../support/temp-project.ts';
 
 type Scene = {
   readonly commands: readonly string[];

@@ -1,9 +1,5 @@
 import { expect, test } from 'vitest';
-import {
-  applyStickyFallback,
-  createStickyFallback,
-  formatStickyFallback,
-} from '../../../src/app/loop/model-fallbacks.ts';
+import { applyStickyFallback, createStickyFallback, formatStickyFallback } from '../../src/model/model-fallbacks.ts';
 
 const CHAIN = ['a', 'b', 'c'] as const;
 

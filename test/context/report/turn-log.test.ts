@@ -5,7 +5,7 @@ import {
   describeReductionLevelRun,
   renderTurnTimeline,
   type TurnTimelineRow,
-} from '../../../src/app/loop/turn-log.ts';
+} from '../../../src/context/report/turn-log.ts';
 import type { AgentEvent } from '../../../src/contracts/event.ts';
 import type { Usage } from '../../../src/contracts/message.ts';
 
