@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, realpathSync, type Stats, statSync } from 'node:fs';
-import { basename, dirname, extname, isAbsolute, join, resolve } from 'node:path';
+import { basename, dirname, extname, join, resolve } from 'node:path';
 import { readRegularFileSync } from '../files/read-regular-file.ts';
 import type { ProgramStart } from '../processes/program-check.ts';
 
@@ -16,16 +16,17 @@ export function listProgramFiles(
   { command, cwd, variables }: ProgramStart,
   isChangeable: (path: string) => boolean,
 ): readonly ProgramFile[] {
-  const lines = 'line' in command ? [splitLine(command.line, variables)] : [listArguments(command.argv, variables)];
+  const surroundings = { cwd, variables };
+  const words = 'line' in command ? splitLine(command.line, surroundings) : listArguments(command.argv, surroundings);
   const found = new Map<string, ProgramFile>();
   const add = (path: string, depth: number): void => {
     if (found.has(path) || depth > MAX_DEPTH || found.size >= MAX_FILES) return;
     const file = describeProgramFile(path);
     if (file === undefined) return;
     if (isChangeable(file.path) || isChangeable(file.real)) found.set(path, file);
-    for (const next of listInterpreterFiles(path, variables)) add(next, depth + 1);
+    for (const next of listInterpreterFiles(path, surroundings)) add(next, depth + 1);
   };
-  for (const words of lines) for (const path of listCandidates(words, cwd, variables)) add(path, 0);
+  for (const path of listCandidates(words, surroundings)) add(path, 0);
   return [...found.values()].toSorted((a, b) => (a.path < b.path ? -1 : 1));
 }
 
@@ -52,17 +53,32 @@ function hashContent(path: string): string {
   }
 }
 
+type Surroundings = Pick<ProgramStart, 'cwd' | 'variables'>;
+
 /** Lists the words of a program: its arguments, and those of the lines among them. */
-function listArguments(argv: readonly string[], variables: ProgramStart['variables']): readonly string[] {
-  return argv.flatMap((word) => (/[\s;&|<>()]/.test(word) ? [word, ...splitLine(word, variables)] : [word]));
+function listArguments(argv: readonly string[], surroundings: Surroundings): readonly string[] {
+  return argv.flatMap((word) => (/[\s;&|<>()]/.test(word) ? [word, ...splitLine(word, surroundings)] : [word]));
 }
 
+/** Stands for the part of a word that is known only when the line runs. */
+const UNKNOWN = '\u{E000}';
+
 /** Splits a line at blanks, operators and quotes, and expands its variables. */
-function splitLine(line: string, variables: ProgramStart['variables']): readonly string[] {
-  const expand = (text: string) => text.replaceAll(/\$\{?(\w+)\}?/g, (whole, name: string) => variables[name] ?? whole);
+function splitLine(line: string, { cwd, variables }: Surroundings): readonly string[] {
   const data = dropData(line.replaceAll('\\\n', ''));
+  const assigned = [...data.matchAll(/(?<![\w$])(\w+)=["']?([^\s"'`;&|<>()$]+)/g)].map((match) => match.slice(1));
+  const known: ProgramStart['variables'] = { PWD: cwd, ...variables, ...Object.fromEntries(assigned) };
+  const expand = (text: string) => text.replaceAll(/\$\{?(\w+)\}?/g, (_, name: string) => known[name] ?? UNKNOWN);
+  const guessed = data.replaceAll(/\$\([^()]*\)|`[^`]*`/g, UNKNOWN);
   // Expanded after the split, since values have blanks, and before it, since values may be words of their own.
-  return [...new Set([...splitWords(data).map(expand), ...splitWords(expand(data))])];
+  const words = [...splitWords(data).map(expand), ...splitWords(expand(data)), ...splitWords(expand(guessed))];
+  // A path that is put together while the line runs may be any that the rest of it matches. Nothing but an unknown part
+  // is most often a file to work on.
+  const isUnknown = (word: string) => {
+    const path = word.slice(word.indexOf('=') + 1);
+    return basename(path) === UNKNOWN && resolve(cwd, dirname(path)) === cwd;
+  };
+  return [...new Set(words.filter((word) => !isUnknown(word)).map((word) => word.replaceAll(UNKNOWN, '*')))];
 }
 
 function splitWords(line: string): readonly string[] {
@@ -94,11 +110,7 @@ function dropData(line: string): string {
 }
 
 /** Lists the paths that words may name: as they are, after `=` or an option letter, and on PATH. */
-function listCandidates(
-  words: readonly string[],
-  cwd: string,
-  variables: ProgramStart['variables'],
-): readonly string[] {
+function listCandidates(words: readonly string[], { cwd, variables }: Surroundings): readonly string[] {
   const names = words.flatMap((word) => [
     word,
     ...(word.includes('=') ? [word.slice(word.indexOf('=') + 1)] : []),
@@ -109,7 +121,8 @@ function listCandidates(
     name === '~' || name.startsWith('~/') ? join(variables.HOME ?? '/', name.slice(1)) : resolve(folder, name);
   const folders = names.map(resolveIn(cwd)).filter((path) => getPathStats(path)?.isDirectory() === true);
   const bases = [...new Set([cwd, ...folders])].slice(0, MAX_FOLDERS);
-  const searched = (variables.PATH ?? '').split(':').map((folder) => resolve(cwd, folder));
+  const searchPaths = words.filter((word) => word.startsWith('PATH=')).map((word) => word.slice('PATH='.length));
+  const searched = [...searchPaths, variables.PATH ?? ''].flatMap((path) => path.split(':')).map(resolveIn(cwd));
   const onPath = names
     .filter((name) => !name.includes('/'))
     .flatMap((name) => searched.map((folder) => join(folder, name)).find(isExecutableFile) ?? []);
@@ -119,7 +132,10 @@ function listCandidates(
       ...bases.flatMap((base) => names.map(resolveIn(base)).filter((path) => !isData(path))),
       ...bases.flatMap((base) => names.flatMap((name) => listMatches(resolveIn(base)(name)))),
       ...bases.flatMap((base) => listImplicitFiles(names, base)),
-      ...(hasInterpreter(names) ? folders.flatMap((folder) => MAIN_FILES.map((name) => join(folder, name))) : []),
+      ...(hasInterpreter(names) ? folders.flatMap(listMainFiles) : []),
+      ...(names.some((name) => basename(name) === 'run-parts')
+        ? folders.flatMap((folder) => listMatches(join(folder, '*')))
+        : []),
     ]),
   ];
 }
@@ -130,12 +146,23 @@ const MAX_MATCHES = 100;
 /** Files that a folder is started by: `node ./server`, `python3 tool`. */
 const MAIN_FILES = ['package.json', 'index.js', 'index.cjs', 'index.mjs', 'index.ts', '__main__.py', '__init__.py'];
 
+function listMainFiles(folder: string): readonly string[] {
+  const main = /"main"\s*:\s*"([^"]+)"/.exec(readText(join(folder, 'package.json')))?.[1];
+  return [...MAIN_FILES, ...(main === undefined ? [] : listWithEndings(main))].map((name) => join(folder, name));
+}
+
+/** Lists the names that Node tries for a module. */
+const listWithEndings = (name: string) => [name, ...['.js', '.cjs', '.mjs', '.ts'].map((ending) => `${name}${ending}`)];
+
 const hasInterpreter = (names: readonly string[]) =>
   names.some((name) => /^(?:node|nodejs|bun|deno|tsx|ts-node|(?:python|pypy)[\d.]*)$/.test(basename(name)));
 
 /** Files that programs read what to run from, without being told. */
 const IMPLICIT_FILES: readonly (readonly [programs: RegExp, files: readonly string[]])[] = [
-  [/^(?:npm|yarn|pnpm|bun)$/, ['package.json']],
+  [
+    /^(?:npm|npx|yarn|pnpm|pnpx|bun|bunx)$/,
+    ['package.json', '.npmrc', '.yarnrc', '.yarnrc.yml', '.pnpmfile.cjs', 'bunfig.toml'],
+  ],
   [/^deno$/, ['deno.json', 'deno.jsonc']],
   [/^g?make$/, ['GNUmakefile', 'makefile', 'Makefile']],
   [/^just$/, ['justfile', 'Justfile', '.justfile']],
@@ -157,16 +184,37 @@ function listImplicitFiles(names: readonly string[], folder: string): readonly s
   return [
     ...files,
     ...(hasRunner ? plain.map((name) => `node_modules/.bin/${name}`) : []),
-    ...(hasPython ? plain.flatMap((name) => listModuleFiles(name.replaceAll('.', '/'))) : []),
+    ...(hasPython ? plain.flatMap(listModuleFiles) : []),
+    ...(hasInterpreter(names)
+      ? names.filter((name) => !name.startsWith('/') && extname(name) === '').flatMap(listWithEndings)
+      : []),
+    ...(programs.some((name) => /^(?:perl|ruby)[\d.]*$/.test(name))
+      ? names.map((name) => name.replaceAll('::', '/')).flatMap((name) => [`${name}.pm`, `${name}.rb`])
+      : []),
   ].map((name) => join(folder, name));
 }
 
-const listModuleFiles = (name: string) => [`${name}.py`, `${name}/__main__.py`, `${name}/__init__.py`];
+/** Lists the files of a Python module and of the packages it is in. */
+function listModuleFiles(name: string): readonly string[] {
+  const parts = name.split('.');
+  return parts
+    .map((_, index) => parts.slice(0, index + 1).join('/'))
+    .flatMap((path) => [`${path}.py`, `${path}/__main__.py`, `${path}/__init__.py`]);
+}
 
-/** Lists the files of a folder that a pattern in the last part of a path may match. */
+/** Lists the files that a path with patterns may match. */
 function listMatches(path: string): readonly string[] {
+  return /[*?[]/.test(path) ? expandPattern(path).filter((file) => !isData(file)) : [];
+}
+
+function expandPattern(path: string): readonly string[] {
   const [folder, pattern] = [dirname(path), basename(path)];
-  if (!/[*?[]/.test(pattern) || /[*?[]/.test(folder)) return [];
+  const folders = /[*?[]/.test(folder) ? expandPattern(folder) : [folder];
+  if (!/[*?[]/.test(pattern)) return folders.map((one) => join(one, pattern));
+  return folders.flatMap((one) => listNamesLike(one, pattern)).slice(0, MAX_MATCHES);
+}
+
+function listNamesLike(folder: string, pattern: string): readonly string[] {
   const source = pattern
     .replaceAll(/[.+^${}()|\\]/g, '\\$&')
     .replaceAll(/\[[^\]]*\]?|\?/g, '.')
@@ -176,10 +224,7 @@ function listMatches(path: string): readonly string[] {
     const names = readdirSync(folder).filter(
       (name) => test.test(name) && (name.startsWith('.') ? pattern.startsWith('.') : true),
     );
-    return names
-      .map((name) => join(folder, name))
-      .filter((file) => !isData(file))
-      .slice(0, MAX_MATCHES);
+    return names.map((name) => join(folder, name));
   } catch {
     return [];
   }
@@ -208,7 +253,7 @@ function isExecutableFile(path: string): boolean {
 }
 
 /** Lists the programs and files of the first line of a script: `#!/usr/bin/env node`. */
-function listInterpreterFiles(path: string, variables: ProgramStart['variables']): readonly string[] {
+function listInterpreterFiles(path: string, { cwd, variables }: Surroundings): readonly string[] {
   const line = readInterpreterLine(path);
   if (line === undefined) return [];
   const words = line.split(/\s+/).filter((word) => word !== '');
@@ -219,17 +264,22 @@ function listInterpreterFiles(path: string, variables: ProgramStart['variables']
         .map((folder) => join(folder, word))
         .find(isExecutableFile) ?? [],
   );
-  return [...words.filter(isAbsolute), ...onPath];
+  return [...words.map((word) => resolve(cwd, word)), ...onPath];
 }
 
 const MAX_INTERPRETER_LINE = 512;
 
 function readInterpreterLine(path: string): string | undefined {
+  const head = readText(path).slice(0, MAX_INTERPRETER_LINE);
+  return head.startsWith('#!') ? head.slice(2).split('\n')[0] : undefined;
+}
+
+/** Returns the text of a file; nothing if it cannot be read. */
+function readText(path: string): string {
   try {
-    const head = readRegularFileSync(path).subarray(0, MAX_INTERPRETER_LINE).toString('latin1');
-    return head.startsWith('#!') ? head.slice(2).split('\n')[0] : undefined;
+    return readRegularFileSync(path).toString('latin1');
   } catch {
-    return undefined;
+    return '';
   }
 }
 

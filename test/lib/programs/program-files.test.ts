@@ -57,6 +57,33 @@ test('a start names its script, wherever the line has it', async () => {
   expect(list(project, './shell -c true')).toEqual(['shell']);
 });
 
+test('a path that a line puts together, a package and a module are named by the files they may be', async () => {
+  await using project = await createProject();
+  const files = ['hooks/a.sh', 'pkg/__init__.py', 'pkg/c.py', 'Mod.pm', 'main.cjs', 'deep/x/a.sh', '.npmrc'];
+  for (const file of files) await project.write(file, 'x');
+  await project.write('tool/package.json', '{ "main": "start" }');
+  await project.write('tool/start.mjs', '');
+  await chmod(join(project.dir, 'hooks/a.sh'), 0o755);
+  for (const line of [
+    'n=a; sh hooks/$n.sh',
+    'd=hooks; sh ./$d/a.sh',
+    'read n; sh hooks/$n',
+    'sh hooks/$(echo a).sh',
+    'sh "$(dirname hooks/x)/a.sh"',
+    'PATH=$PWD/hooks:$PATH a.sh',
+    'export PATH=./hooks:$PATH; a.sh',
+    'run-parts --regex=. hooks',
+  ])
+    expect([line, list(project, line).filter((file) => file.startsWith('hooks'))]).toEqual([line, ['hooks/a.sh']]);
+  expect(list(project, 'sh deep/?/*.sh')).toEqual(['deep/x/a.sh']);
+  expect(list(project, 'python3 -m pkg.c')).toEqual(['pkg/__init__.py', 'pkg/c.py']);
+  expect(list(project, 'perl -MMod -e 1')).toEqual(['Mod.pm']);
+  expect(list(project, 'node main')).toEqual(['main.cjs']);
+  expect(list(project, 'node tool')).toEqual(['tool/package.json', 'tool/start.mjs']);
+  expect(list(project, 'npm run -s x')).toEqual(['.npmrc']);
+  expect(list(project, 'file=$(jq -r .path); sh -c "$file"')).toEqual([]);
+});
+
 test('what a line writes, and what programs only read, is data', async () => {
   await using project = await createProject();
   const lines = ['cat >> a.sh', 'jq .x data.json', 'cat notes.md', 'grep -q x data.json && echo found > data.json'];
