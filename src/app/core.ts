@@ -99,9 +99,9 @@ export function createEventBus() {
 /** The texts that parts of ouro leave for the next request. */
 export type Inbox = ReturnType<typeof createInbox>;
 
-/** Creates an empty inbox. */
-export function createInbox() {
-  let texts: readonly string[] = [];
+/** Creates an inbox with the texts of an earlier run. */
+export function createInbox(earlier: readonly string[] = []) {
+  let texts = earlier;
   return {
     name: 'inbox',
     add(text: string): void {

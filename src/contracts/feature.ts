@@ -3,6 +3,7 @@ import type { Environment, RuntimeLimits } from './environment.ts';
 import type { AgentEvent } from './event.ts';
 import type { CliRunOptions } from './frontend/cli-run-options.ts';
 import type { PromptVerdict } from './hook.ts';
+import type { JsonObject } from './json.ts';
 import type { LiveSessionState } from './live-session-state.ts';
 import type { UserOrigin } from './message.ts';
 import type { AfterCall, BeforeCall, StopFacts, StopVerdict } from './query.ts';
@@ -35,6 +36,8 @@ export type Feature = {
   readonly reminders?: (moment: ReminderMoment, signal: AbortSignal) => Promise<readonly string[]>;
   /** Called with each event of the agent, which waits for it. */
   readonly onEvent?: AgentListener;
+  /** Returns what the feature needs after a resume, where it is created with it; saved at the end of each run. */
+  readonly save?: () => JsonObject;
 };
 
 /** The values of a conversation that each of its features may use. */

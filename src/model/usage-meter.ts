@@ -10,12 +10,18 @@ export type UsageMeter = ReturnType<typeof createUsageMeter>;
 
 const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
 
+/** What earlier runs of a session leave to the meter. */
+type EarlierUsage = { readonly messages: readonly Message[]; readonly spentUsd: number };
+
 /** Creates a usage meter; `infoOf` supplies prices and limits of models. */
-export function createUsageMeter(infoOf: (model: string) => ModelInfo = getModelInfo) {
+export function createUsageMeter(
+  infoOf: (model: string) => ModelInfo = getModelInfo,
+  earlier: EarlierUsage = { messages: [], spentUsd: 0 },
+) {
   let totals: ModelUsageTotals = new Map();
   let apiMs = 0;
-  let contextTokens = 0;
-  let lastUsage: Usage | undefined;
+  let lastUsage = findLastUsage(earlier.messages);
+  let contextTokens = lastUsage === undefined ? 0 : countContextTokens(lastUsage);
   let lines = { added: 0, removed: 0 };
   const since = new Date();
 
@@ -53,13 +59,9 @@ export function createUsageMeter(infoOf: (model: string) => ModelInfo = getModel
     addReply(model: string, usage: Usage) {
       totals = addReplyUsage(totals, model, usage, infoOf(model).price);
     },
-    /** Restores the context size from the last reply of an earlier run, unless the context was compacted. */
-    restore(messages: readonly Message[]) {
-      const last = messages.findLast((message) => message.role === 'assistant');
-      const isUncompacted = messages.every(({ role }) => role !== 'boundary');
-      if (!isUncompacted || last?.role !== 'assistant' || last.usage === undefined) return;
-      lastUsage = last.usage;
-      contextTokens = countContextTokens(last.usage);
+    save() {
+      const spentUsd = earlier.spentUsd + sumModelCosts(totals).usd;
+      return spentUsd > 0 ? { spentUsd } : {};
     },
     getCostUsd: (): number => sumModelCosts(totals).usd,
     /** Size of the last turn of the main conversation, as counted by the API. */
@@ -80,4 +82,11 @@ export function createUsageMeter(infoOf: (model: string) => ModelInfo = getModel
 
 function countContextTokens(usage: Usage): number {
   return usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens + usage.outputTokens;
+}
+
+/** Returns the usage of the last reply of an earlier run, unless the context was compacted since. */
+function findLastUsage(messages: readonly Message[]): Usage | undefined {
+  const last = messages.findLast((message) => message.role === 'assistant');
+  const isUncompacted = messages.every(({ role }) => role !== 'boundary');
+  return isUncompacted && last?.role === 'assistant' ? last.usage : undefined;
 }

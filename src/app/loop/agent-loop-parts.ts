@@ -29,10 +29,10 @@ import { type ContextPipelineDeps, createContextPipeline, createSubAgentContextP
 import { createDirectToolCalls } from './direct-tool-calls.ts';
 import { createFeatureLists } from './list-features.ts';
 import { createQueryDepsFactory } from './query-deps-factory.ts';
-import { createSessionSystemPrompt, type SessionSystemPrompt } from './session-system-prompt.ts';
+import { createSessionSystemPrompt } from './session-system-prompt.ts';
 import { createSkillRunner, type SkillRunner } from './skill-runner.ts';
 import { createSubAgentManager, type SubAgentManager } from './sub-agent-manager.ts';
-import { createToolset, type Toolset } from './toolset.ts';
+import { createToolset } from './toolset.ts';
 
 type LoopDeps = {
   readonly session: Session;
@@ -93,6 +93,7 @@ export function createAgentLoopParts(core: Core, deps: LoopDeps) {
     newId: core.newId,
   };
   const context = createContextPipeline(contextWiring);
+  context.restore(parseReductions(session.opened.stored.context));
   const contextFor = (agent: Parameters<typeof createSubAgentContextPipeline>[1]) =>
     createSubAgentContextPipeline(contextWiring, agent);
   const { listWrittenFiles } = deps.permissions;
@@ -123,7 +124,6 @@ export function createAgentLoopParts(core: Core, deps: LoopDeps) {
   const onInvoke = deps.monitors.startForSkill;
   const skills = createSkillRunner(core, { sessionId, directCalls, runOverrides, run: subAgents.runAgent, onInvoke });
   toolset.add(createDependentTools(subAgents, skills, shells));
-  restoreParts(core, session, { toolset, prompt, context });
   return {
     features: features.conversation,
     toolset,
@@ -154,27 +154,4 @@ function createDependentTools(subAgents: SubAgentManager, skills: SkillRunner, s
     createSkillTool(skills),
     createKillShellTool(shells, subAgents.stop),
   ];
-}
-
-type RestoredParts = {
-  readonly toolset: Toolset;
-  readonly prompt: Pick<SessionSystemPrompt, 'getKnownFacts'>;
-  readonly context: Pick<ReturnType<typeof createContextPipeline>, 'restore'>;
-};
-
-/** Restores the state of an earlier run, and registers the state to save for the next one. */
-function restoreParts(
-  { meter, inbox }: Core,
-  { opened, addSavedState }: Session,
-  { toolset, prompt, context }: RestoredParts,
-): void {
-  context.restore(parseReductions(opened.stored.context));
-  if (opened.stored.files !== undefined) toolset.readState.restore(opened.stored.files);
-  for (const text of opened.news) inbox.add(text);
-  meter.restore(opened.messages);
-  const earlierUsd = opened.stored.spentUsd ?? 0;
-  addSavedState(() => {
-    const spentUsd = earlierUsd + meter.getCostUsd();
-    return { files: toolset.readState.snapshot(), ...prompt.getKnownFacts(), ...(spentUsd > 0 ? { spentUsd } : {}) };
-  });
 }

@@ -77,7 +77,6 @@ export function createFeatureLists(core: Core, parts: FeatureParts): FeatureList
   return {
     conversation: [
       ...(parts.checkpoints === undefined ? [] : [parts.checkpoints]),
-      core.meter,
       parts.turnLog,
       parts.judge,
       parts.fallbacks,
@@ -86,8 +85,10 @@ export function createFeatureLists(core: Core, parts: FeatureParts): FeatureList
       hooks.watchedFiles,
       hooks.sessionStart,
       createBatchHooksFeature(hooks),
+      readState,
       prompt,
       createDiskChangesFeature(readState),
+      core.meter,
       createMemoryFeature(prompt.memory, { cwd, home: environment.home }),
       createTodoFeature(() => live.current().todos),
       // Print mode has no later prompt that could carry news about the repository.

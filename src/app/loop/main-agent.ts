@@ -23,6 +23,7 @@ type MainAgentDeps = {
 export function createMainAgent(core: Core, deps: MainAgentDeps): Agent {
   const { session, loop } = deps;
   const { opened } = session;
+  for (const { save } of loop.features) if (save !== undefined) session.addSavedState(save);
   const agent = assembleAgent({
     sessionId: opened.id,
     messages: opened.messages,

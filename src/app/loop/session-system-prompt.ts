@@ -100,8 +100,8 @@ export function createSessionSystemPrompt(core: Core, deps: PromptDeps) {
       await Promise.all([system.ready(), compareWithEarlierRun(), updateBranch()]);
       facts.begin();
     },
-    /** Returns the facts the model knows, saved so that a resume does not repeat them. */
-    getKnownFacts() {
+    /** Returns the facts the model knows, so that a resume does not repeat them. */
+    save() {
       const { memoryText } = now();
       const isInSystemPrompt = memoryText === getPromptPartText(system.parts(), 'memory');
       return { announced: facts.getKnownFacts(), instructions: isInSystemPrompt ? null : memoryText };

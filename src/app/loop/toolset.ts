@@ -51,7 +51,7 @@ import { createSideRequests } from './side-requests.ts';
 export type Toolset = ReturnType<typeof createToolset>;
 
 type ToolsetDeps = BuiltInToolDeps & {
-  readonly session: Pick<Session, 'transcript' | 'ledger' | 'sentBefore'>;
+  readonly session: Pick<Session, 'opened' | 'transcript' | 'ledger' | 'sentBefore'>;
   readonly permissions: SessionPermissions;
   readonly mcp: Pick<McpServers, 'listTools'>;
   readonly languages: SessionLanguageServers;
@@ -61,7 +61,7 @@ type ToolsetDeps = BuiltInToolDeps & {
 export function createToolset(core: Core, deps: ToolsetDeps) {
   const { options, live, model } = core;
   /** Record of the files the model has read. */
-  const readState = createFileReadState();
+  const readState = createFileReadState(deps.session.opened.stored.files);
   const builtIn = [...createBuiltInTools(core, deps, readState)];
   const getModelInfo = () => model.infoOf(live.current().model);
   const watch = deps.checkpoints?.wrapTools ?? ((tools: readonly Tool[]) => tools);

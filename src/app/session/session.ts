@@ -3,6 +3,7 @@ import { getUserPromptText } from '../../context/compaction/kept-messages.ts';
 import type { AgentListener } from '../../contracts/agent.ts';
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { Conversation } from '../../contracts/frontend/conversation.ts';
+import type { JsonObject } from '../../contracts/json.ts';
 import type { LiveSessionState } from '../../contracts/live-session-state.ts';
 import { type AssistantMessage, isTypedByUser } from '../../contracts/message.ts';
 import type { ModelPort, RequestMessage, SerializedRequestPieces } from '../../contracts/model.ts';
@@ -26,7 +27,6 @@ import {
   type PreviousRequestHead,
 } from '../../session/persisted-state.ts';
 import { sealRecordedPermissions } from '../../session/records/permission-seal.ts';
-import type { SessionSettings } from '../../session/records/session-settings.ts';
 import { openTranscript, type SessionTranscript } from '../../session/records/session-transcript.ts';
 import { createReplyJournal } from '../../session/reply-journal.ts';
 import { createRequestDigestEncoder, createRequestDigester } from '../../session/request-digest.ts';
@@ -53,7 +53,7 @@ export type Session = Pick<Conversation, 'draft' | 'history'> & {
   /** Records an event. When it resolves, the event is on disk. */
   record(event: AgentEvent): Promise<void>;
   /** Registers further state for a resume; it is saved after each run. */
-  addSavedState(part: () => SessionSettings): void;
+  addSavedState(part: () => JsonObject): void;
 };
 
 type SessionDeps = { readonly opened: OpenedSession; readonly started: RegisteredRun };
@@ -167,7 +167,7 @@ function createStateSaver(
   { append }: Pick<SessionTranscript, 'append'>,
   { stored: { worked: earlier = NO_WORK_DONE } }: OpenedSession,
 ) {
-  const parts: (() => SessionSettings)[] = [];
+  const parts: (() => JsonObject)[] = [];
   let hasStarted = false;
   let written = '';
   let turns = earlier.turns;
@@ -176,7 +176,7 @@ function createStateSaver(
     return { turns, added: Math.max(0, earlier.added + added), removed: Math.max(0, earlier.removed + removed) };
   };
   return {
-    add: (part: () => SessionSettings) => void parts.push(part),
+    add: (part: () => JsonObject) => void parts.push(part),
     async onEvent(event: AgentEvent): Promise<void> {
       if (!hasStarted && event.type === 'message_end') {
         hasStarted = true;

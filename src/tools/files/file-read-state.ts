@@ -19,7 +19,7 @@ const seenFile = z.lazy(() =>
     told: z.string().optional(),
   }),
 );
-const snapshotSchema = z.object({ files: z.array(z.unknown()) });
+const savedSchema = z.object({ files: z.array(z.unknown()) });
 
 /** A file that the model has read or changed. */
 export type SeenFile = z.output<typeof seenFile>;
@@ -43,9 +43,10 @@ export type ShownReadResult = { readonly callId: string; readonly digest: string
  */
 export type FileReadState = ReturnType<typeof createFileReadState>;
 
-export function createFileReadState() {
+/** Creates the record, with what an earlier run has saved; none of its texts count as shown. */
+export function createFileReadState(saved?: JsonValue) {
   // In order of use, the most recent last.
-  const files = new Map<string, SeenFile>();
+  const files = new Map(parseSavedFiles(saved).map((file) => [file.path, file]));
   const shownTexts = new Map<string, ShownReadResult>();
   const contents = createContentCache();
 
@@ -65,6 +66,7 @@ export function createFileReadState() {
   };
 
   return {
+    name: 'read files',
     /** Records that the model was shown these lines, and the result that shows them. */
     recordRead(version: FileVersion, range: string, shown?: ShownReadResult) {
       const old = files.get(version.realPath);
@@ -102,18 +104,14 @@ export function createFileReadState() {
     },
     /** Returns all files read or changed, the most recent last. */
     listFiles: (): readonly SeenFile[] => [...files.values()],
-    snapshot: (): JsonObject => ({ files: [...files.values()] }),
-    /** Restores a snapshot; none of its texts count as shown. */
-    restore(snapshot: JsonValue) {
-      files.clear();
-      shownTexts.clear();
-      // A snapshot of a newer version may hold other fields; an unreadable file has to be read again before an edit.
-      for (const item of snapshotSchema.safeParse(snapshot).data?.files ?? []) {
-        const file = seenFile.safeParse(item).data;
-        if (file !== undefined) files.set(file.path, file);
-      }
-    },
+    save: (): JsonObject => ({ files: { files: [...files.values()] } }),
   };
+}
+
+/** Parses saved files. A newer version may have saved other fields; an unreadable file has to be read again. */
+function parseSavedFiles(saved: JsonValue | undefined): readonly SeenFile[] {
+  const items = savedSchema.safeParse(saved).data?.files ?? [];
+  return items.flatMap((item) => seenFile.safeParse(item).data ?? []);
 }
 
 function getShownKey({ realPath, hash }: FileVersion, range: string): string {

@@ -92,8 +92,7 @@ test('adopted changes count as known', async () => {
 test('a restored state still guards its files', async () => {
   await writeFile(bench.at('d'), 'text');
   await callTool(createReadTool(bench), { file_path: 'd' }, bench);
-  const readState = createFileReadState();
-  readState.restore(JSON.parse(JSON.stringify(bench.readState.snapshot())));
+  const readState = createFileReadState(JSON.parse(JSON.stringify(bench.readState.save())).files);
   const edit = createEditTool({ ...bench, readState });
   await callTool(edit, { file_path: 'd', old_string: 'text', new_string: 'next' }, bench);
   await writeFile(bench.at('d'), 'foreign');
