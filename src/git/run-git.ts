@@ -1,4 +1,6 @@
 import { execFile } from 'node:child_process';
+import { delimiter, isAbsolute } from 'node:path';
+import { isPathBelow } from '../lib/files/path-style.ts';
 import { splitWords } from '../lib/text/lines.ts';
 
 const TIMEOUT_MS = 2_000;
@@ -28,7 +30,16 @@ export async function runGit(args: readonly string[], cwd: string, options: GitO
   const inherited = Object.entries(options.variables).filter(([variable]) => !variable.startsWith('GIT_'));
   // A partial clone fetches missing objects through programs that it names; only `worktree` may do that.
   const protocols = command === 'worktree' ? {} : { GIT_ALLOW_PROTOCOL: 'none' };
-  const env = { ...Object.fromEntries(inherited), ...createHardenedGitEnv(), ...protocols, LC_ALL: 'C' };
+  // A repository brings programs with the name of git; a PATH with "." would find them.
+  const folders = (options.variables.PATH ?? '').split(delimiter);
+  const outside = folders.filter((folder) => isAbsolute(folder) && !isPathBelow(cwd, folder));
+  const env = {
+    ...Object.fromEntries(inherited),
+    ...(options.variables.PATH === undefined ? {} : { PATH: outside.join(delimiter) }),
+    ...createHardenedGitEnv(),
+    ...protocols,
+    LC_ALL: 'C',
+  };
   const execOptions = {
     cwd,
     env,

@@ -22,6 +22,18 @@ async function planted() {
   return { project, evil, isSprung };
 }
 
+test('a program of the repository that is called git is not started, whatever PATH names', async () => {
+  const { project, isSprung } = await planted();
+  await using _ = project;
+  const mark = `#!/bin/sh\necho sprung >> ${project.home}/sprung\n`;
+  for (const file of ['git', 'bin/git']) await chmod(await project.write(file, mark), 0o755);
+  for (const folder of ['', '.', 'bin', project.dir, `${project.dir}/bin`]) {
+    const path = { ...variables, PATH: `${folder}:${variables.PATH}` };
+    expect(await runGit(['branch', '--list'], project.dir, { variables: path })).toBe('* main\n');
+  }
+  expect(await isSprung()).toBe(false);
+});
+
 test('commands that compare no files work, and run nothing that the repository configures', async () => {
   const { project, evil, isSprung } = await planted();
   await using _ = project;
