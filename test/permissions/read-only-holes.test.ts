@@ -433,6 +433,8 @@ test('a program asks whose usual input is a link that leads out of the workspace
     'rustfmt.toml': 'rustfmt --check src/a.ts',
     'pnpm-lock.yaml': 'pnpm ls',
     'go.sum': 'go mod verify',
+    '.ignore': 'rg a src',
+    '.rgignore': 'rg a src',
   };
   for (const [name, line] of Object.entries(lines)) {
     const before = decideBash(other, line).verdict;

@@ -79,11 +79,11 @@ function listOwnRequirements(context: DecisionContext, command: ResolvedCommand)
       canExcludeNames(command) && isExcludedFromSearch(name) && excludedNames.add(name).has(name);
     const reads = listReadRequirements(context, target.command, analysis, exclude);
     const unmet = reads.filter((need) => need.allowedBy === undefined);
+    const { readsOnlyIn = 'sandbox' } = analysis;
     const programProblem =
       (analysis.git === undefined ? undefined : findGitProblem(context, target.command)) ??
       findNearbyFileProblem(context, target.command.cwds, analysis.unlessFiles ?? []) ??
-      (analysis.readsOnlyIn === 'anywhere' ? undefined : findLinkedInputProblem(context, target.command.cwds));
-    const { readsOnlyIn = 'sandbox' } = analysis;
+      findLinkedInputProblem(context, target.command, readsOnlyIn === 'anywhere' ? SEARCH_INPUTS : IMPLICIT_INPUTS);
     const readOnlyRequirement: Requirement = {
       kind: 'read',
       subject,
@@ -266,13 +266,16 @@ const IMPLICIT_INPUTS = splitWords(`
   .prettierrc .eslintrc .rustfmt.toml rustfmt.toml .shellcheckrc .editorconfig .tool-versions mise.toml .terraform.lock.hcl
 `);
 
+/** Files of patterns, of which search programs print lines that they cannot parse. */
+const SEARCH_INPUTS = splitWords('.ignore .rgignore .fdignore');
+
 /** Returns the reason why a program could print a file outside: its usual input is a link that leads there. */
-function findLinkedInputProblem(context: DecisionContext, cwds: readonly string[]): string | undefined {
+function findLinkedInputProblem(context: DecisionContext, { cwds }: ResolvedCommand, inputs: readonly string[]) {
   const folders = cwds
     .flatMap(listParentFolders)
     .filter((folder) => isInWorkspace(resolveCallPath(context, folder, '.'), context));
   const link = folders
-    .flatMap((folder) => IMPLICIT_INPUTS.map((name) => join(folder, name)))
+    .flatMap((folder) => inputs.map((name) => join(folder, name)))
     .find(
       (path) => context.fs.lstat(path)?.kind === 'link' && !isInWorkspace(resolveCallPath(context, '/', path), context),
     );
