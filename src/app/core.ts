@@ -1,7 +1,7 @@
 import type { AgentPort } from '../agent/agent-deps.ts';
 import type { Agent, AgentListener } from '../contracts/agent.ts';
 import type { AgentEvent } from '../contracts/event.ts';
-import type { SessionCore } from '../contracts/feature.ts';
+import type { SessionCore } from '../contracts/session-core.ts';
 import type { Extensions } from '../extensions/load-extensions.ts';
 import type { GitRepository } from '../git/git-repository.ts';
 import type { FileLocks } from '../lib/files/file-locks.ts';

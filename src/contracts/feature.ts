@@ -1,13 +1,8 @@
 import type { AgentListener } from './agent.ts';
-import type { Environment, RuntimeLimits } from './environment.ts';
-import type { AgentEvent } from './event.ts';
-import type { CliRunOptions } from './frontend/cli-run-options.ts';
 import type { PromptVerdict } from './hook.ts';
 import type { JsonObject } from './json.ts';
-import type { LiveSessionState } from './live-session-state.ts';
 import type { UserOrigin } from './message.ts';
 import type { AfterCall, BeforeCall, StopFacts, StopVerdict } from './query.ts';
-import type { LoadedSettings, Settings } from './settings.ts';
 import type { CallRequest, ToolOutcome } from './tool.ts';
 
 /** The moment of reminders: with a prompt of the user, with one that background work starts, or within a turn. */
@@ -38,38 +33,4 @@ export type Feature = {
   readonly onEvent?: AgentListener;
   /** Returns what the feature needs after a resume, where it is created with it; saved at the end of each run. */
   readonly save?: () => JsonObject;
-};
-
-/** The values of a conversation that each of its features may use. */
-export type SessionCore = {
-  /** Options of the run, with those of `--agent` and the folder of the demo applied. */
-  readonly options: CliRunOptions;
-  readonly environment: Environment;
-  /** Real path of the folder of the conversation. */
-  readonly cwd: string;
-  /** The folder is trusted: its settings, hooks and instructions are used. */
-  readonly trusted: boolean;
-  readonly settings: LiveSettings;
-  readonly live: LiveSessionState;
-  /** Emits events, also before the agent exists. */
-  readonly bus: { emit(event: AgentEvent): Promise<void> };
-  /** Takes texts that are told to the model with its next request. */
-  readonly inbox: { add(text: string): void };
-  readonly now: () => number;
-  readonly newId: () => string;
-};
-
-/** The current settings. Read them where they are used: a copy becomes stale when a file changes. */
-export type LiveSettings = {
-  current(): Settings;
-  /** Returns the settings with their layers and problems. */
-  loaded(): LoadedSettings;
-  /** Returns timeouts and retry limits, from the environment first, then from the settings. */
-  limits(): RuntimeLimits;
-  /** Returns the variables for child processes: the environment and those of the settings, without keys. */
-  variables(): Readonly<Record<string, string>>;
-  /** Reads settings files again if they have changed. */
-  refresh(): Promise<void>;
-  /** Approves the current project settings after ouro itself has changed them. */
-  approveOwnChange(): Promise<void>;
 };

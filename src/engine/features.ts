@@ -3,7 +3,7 @@ import type { PromptVerdict } from '../contracts/hook.ts';
 import type { AfterCall, BeforeCall, QueryDeps } from '../contracts/query.ts';
 
 /** The callbacks of the loop that features provide. */
-type FeatureDeps = Pick<QueryDeps, 'beforeCall' | 'afterCall' | 'onStop' | 'attachments'>;
+export type FeatureDeps = Pick<QueryDeps, 'beforeCall' | 'afterCall' | 'onStop' | 'attachments'>;
 
 /** Makes the callbacks of the loop from a list of features, which are asked in its order. */
 export function composeFeatures(features: readonly Feature[]): FeatureDeps {

@@ -1,6 +1,7 @@
 import type { AgentListener } from '../contracts/agent.ts';
-import type { Feature, SessionCore } from '../contracts/feature.ts';
+import type { Feature } from '../contracts/feature.ts';
 import { isJsonObject } from '../contracts/json.ts';
+import type { SessionCore } from '../contracts/session-core.ts';
 import { createLazy } from '../lib/memoize.ts';
 import type { Hooks } from './create-hooks.ts';
 import { createMessageDisplayHooks } from './message-display.ts';

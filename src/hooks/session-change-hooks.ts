@@ -1,7 +1,7 @@
 import type { Todo } from '../contracts/display.ts';
 import type { Feature } from '../contracts/feature.ts';
-import type { LiveSessionState } from '../contracts/live-session-state.ts';
 import type { SettingsSource } from '../contracts/permission.ts';
+import type { LiveSessionState } from '../contracts/session-core.ts';
 import type { LoadedSettings, SettingsLayer } from '../contracts/settings.ts';
 import type { SessionMemory } from '../prompt/memory/session-memory-files.ts';
 import type { Hooks } from './create-hooks.ts';

@@ -1,6 +1,6 @@
 import type { AgentEvent } from '../contracts/event.ts';
-import type { SessionCore } from '../contracts/feature.ts';
 import type { ModelFailure } from '../contracts/model.ts';
+import type { SessionCore } from '../contracts/session-core.ts';
 import { buildModelChain } from './built-in-models.ts';
 import type { ModelRegistry } from './registry/model-registry.ts';
 

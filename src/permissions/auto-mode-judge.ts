@@ -1,5 +1,6 @@
-import type { Feature, SessionCore } from '../contracts/feature.ts';
+import type { Feature } from '../contracts/feature.ts';
 import { isTypedByUser, type Message } from '../contracts/message.ts';
+import type { SessionCore } from '../contracts/session-core.ts';
 import { computeCostUsd } from '../model/pricing.ts';
 import type { ModelRegistry } from '../model/registry/model-registry.ts';
 import { askSmallModel } from '../model/side-calls.ts';

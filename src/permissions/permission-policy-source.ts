@@ -1,8 +1,8 @@
 import { delimiter, join } from 'node:path';
 import type { Environment } from '../contracts/environment.ts';
 import type { CliRunOptions } from '../contracts/frontend/cli-run-options.ts';
-import type { LiveSessionValues } from '../contracts/live-session-state.ts';
 import type { PermissionMode, Policy, Rule } from '../contracts/permission.ts';
+import type { LiveSessionValues } from '../contracts/session-core.ts';
 import type { LoadedSettings } from '../contracts/settings.ts';
 import { DAMAGED_FILES_FOLDER } from '../lib/files/json-store.ts';
 import { expandHomePath } from '../lib/files/path-style.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { PermissionUpdate, PermissionUpdateDestination } from '../contracts/frontend/host-capabilities.ts';
-import type { LiveSessionState } from '../contracts/live-session-state.ts';
 import type { RememberDestination, Rule, RuleBehavior } from '../contracts/permission.ts';
+import type { LiveSessionState } from '../contracts/session-core.ts';
 import { exhaustive, getErrorPhrase } from '../lib/errors.ts';
 import { formatHomePath } from '../lib/files/path-style.ts';
 import {

@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
 import type { AgentEvent } from '../contracts/event.ts';
 import type { Skill } from '../contracts/extension.ts';
-import type { SessionCore } from '../contracts/feature.ts';
+import type { SessionCore } from '../contracts/session-core.ts';
 import { listTouchedFiles } from '../tools/touched-files.ts';
 import { isMatchedByGlobs } from './memory/session-memory-files.ts';
 

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { Feature } from '../../src/contracts/feature.ts';
 import type { CallRequest, ToolOutcome } from '../../src/contracts/tool.ts';
 import { composeFeatures, composePromptHook } from '../../src/engine/features.ts';
+import { createSlowCallsFeature } from '../support/slow-calls.ts';
 
 const CALL: CallRequest = {
   callId: 'call-1',
@@ -102,20 +103,6 @@ test('contexts of a prompt come before its reminders, and nobody is asked after 
     context: 'c at background',
   });
 });
-
-/** The whole of a new behaviour around calls. */
-function createSlowCallsFeature(): Feature {
-  const times = new Map<string, number[]>();
-  return {
-    name: 'slow calls',
-    async afterCall({ tool }, _outcome, durationMs) {
-      const earlier = times.get(tool) ?? [];
-      times.set(tool, [...earlier, durationMs]);
-      const median = earlier.toSorted((a, b) => a - b)[Math.floor(earlier.length / 2)];
-      return median !== undefined && durationMs > median ? { context: `${tool} took longer than its median.` } : {};
-    },
-  };
-}
 
 test('a new behaviour around calls is one feature in the list', async () => {
   const { afterCall } = composeFeatures([createSlowCallsFeature()]);

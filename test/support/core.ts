@@ -1,7 +1,7 @@
 import { type Core, createEventBus, createInbox } from '../../src/app/core.ts';
 import { readEnvironment } from '../../src/app/environment.ts';
 import { readSettings } from '../../src/app/read-settings.ts';
-import type { LiveSessionValues } from '../../src/contracts/live-session-state.ts';
+import type { LiveSessionValues } from '../../src/contracts/session-core.ts';
 import { openGitRepository } from '../../src/git/git-repository.ts';
 import { createFileLocks } from '../../src/lib/files/file-locks.ts';
 import { createMountHealth } from '../../src/lib/files/mount-health.ts';

@@ -112,6 +112,7 @@ export function createFeatureLists(core: Core, parts: FeatureParts): FeatureList
       parts.monitors,
       editor,
       ...(options.jsonSchema === undefined ? [] : [createStructuredAnswerFeature()]),
+      ...(options.host?.features ?? []),
     ],
     subAgent: ({ kind, agentId, isForHook }, agentReadState) => [
       createDiskChangesFeature(agentReadState),
@@ -123,6 +124,7 @@ export function createFeatureLists(core: Core, parts: FeatureParts): FeatureList
         agent_transcript_path: getSubAgentPath(session.transcript.folder, agentId),
       }),
       editor,
+      ...(options.host?.features ?? []),
     ],
   };
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Environment } from '../../contracts/environment.ts';
-import type { LiveSettings } from '../../contracts/feature.ts';
 import type { CliRunOptions } from '../../contracts/frontend/cli-run-options.ts';
+import type { LiveSettings } from '../../contracts/session-core.ts';
 import type { LoadedSettings, SettingsProblem } from '../../contracts/settings.ts';
 import { loadExtensions, type ProjectFileAdmission } from '../../extensions/load-extensions.ts';
 import { filterSkills } from '../../extensions/load-skills.ts';

@@ -1,7 +1,7 @@
 import type { AgentEvent } from '../../contracts/event.ts';
-import type { SessionCore } from '../../contracts/feature.ts';
 import type { Message, Usage } from '../../contracts/message.ts';
 import type { ModelFailure, ModelInfo, ModelRequest } from '../../contracts/model.ts';
+import type { SessionCore } from '../../contracts/session-core.ts';
 import type { ContinueReason } from '../../contracts/terminal-reason.ts';
 import { omitUndefined } from '../../lib/json.ts';
 import { formatCount, formatDuration, formatMoney, formatTokens } from '../../lib/text/format.ts';

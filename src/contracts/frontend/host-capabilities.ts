@@ -1,3 +1,4 @@
+import type { Feature } from '../feature.ts';
 import type { Hook } from '../hook.ts';
 import type { McpServerConfig } from '../hook-and-server-schemas.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
@@ -10,6 +11,8 @@ export type HostCapabilities = {
   /** Hooks that run in the host: each has a `callback` and the source `host`. */
   readonly hooks: readonly Hook[];
   readonly mcpServers: readonly HostMcpServer[];
+  /** Features that come last in the conversation and in its sub-agents. */
+  readonly features?: readonly Feature[];
   /** `false`: the host gets the calls of sub-agents and their results, but not their text and thinking. */
   readonly getsSubAgentText?: boolean;
   /** Access to files that are open in an editor. */

@@ -65,6 +65,7 @@ const optionsSchema = z.strictObject({
   convertToLlm: callback,
   transformContext: callback,
   hooks: z.custom(hasMethods('beforeCall', 'afterCall'), 'must be hooks of agentHooks()').optional(),
+  features: z.array(z.looseObject({ name: z.string() }), 'must be a list of { name, ... }').optional(),
   beforeToolCall: callback,
   afterToolCall: callback,
   onPayload: callback,

@@ -9,6 +9,7 @@ import { EFFORTS } from '../../contracts/model.ts';
 import type { PermissionAnswer, PermissionRequest } from '../../contracts/permission.ts';
 import type { ContextPort } from '../../contracts/query.ts';
 import { passthroughContext } from '../../engine/default-deps.ts';
+import { composeFeatures, composePromptHook } from '../../engine/features.ts';
 import { omitUndefined } from '../../lib/json.ts';
 import { DEFAULT_MAX_RESULT_CHARS } from '../../tools/build-tool.ts';
 import { getEnvironmentVariables } from '../runtime.ts';
@@ -18,6 +19,7 @@ import { createBudget } from './budget.ts';
 import { checkAgentOptions } from './check-agent-options.ts';
 import { addContextReductionLevels } from './context-levels.ts';
 import { toAgentTools } from './convert-tools.ts';
+import { listFeatures } from './list-features.ts';
 import type { AgentOptions, RunEnd } from './options.ts';
 import { parseAppMessages } from './parse-app-messages.ts';
 import { createMessageConversion, createRunDeps } from './run-deps.ts';
@@ -103,6 +105,8 @@ function composeAgent(options: AgentOptions, continued: Continuation | undefined
     return turn.capture(sessionId, agent.state().messages, request);
   };
   const runs = createAgentRunRecords(meter);
+  const features = listFeatures(options, (event) => emit(event));
+  const loopFeatures = composeFeatures(features);
   const toDeps = (caller: string) => ({ caller, newId, now, model: setup.current().model });
   const agent = assembleAgent({
     sessionId,
@@ -110,11 +114,15 @@ function composeAgent(options: AgentOptions, continued: Continuation | undefined
     listeners: [
       runs.onEvent,
       turn.onEvent,
-      ...[...(options.listeners ?? []), createLogListener(options, log)].map(unlessSuspended),
+      ...[
+        ...(options.listeners ?? []),
+        ...features.flatMap(({ onEvent }) => onEvent ?? []),
+        createLogListener(options, log),
+      ].map(unlessSuspended),
     ],
     deps: (port) =>
       createRunDeps({
-        ...{ options, setup, context, port, cwd, newId, now, meter, runs, answerers, open },
+        ...{ options, setup, context, port, features: loopFeatures, cwd, newId, now, meter, runs, answerers, open },
         agent: () => agent,
         resumption: continued?.resumption,
         onOutcome: turn.addOutcome,
@@ -125,7 +133,7 @@ function composeAgent(options: AgentOptions, continued: Continuation | undefined
     attach: (port) => {
       emit = port.emit;
     },
-    ...(options.hooks === undefined ? {} : { onPrompt: options.hooks.onPrompt }),
+    ...(features.some(({ onPrompt, reminders }) => onPrompt ?? reminders) && { onPrompt: composePromptHook(features) }),
     async beforeRun() {
       runs.start();
       undo.start();

@@ -1,5 +1,6 @@
 import type { AgentListener, AgentState, QueueMode } from '../../contracts/agent.ts';
 import type { Spending } from '../../contracts/event.ts';
+import type { Feature } from '../../contracts/feature.ts';
 import type { LoopHooks } from '../../contracts/hook.ts';
 import type { JsonObject } from '../../contracts/json.ts';
 import type { Message } from '../../contracts/message.ts';
@@ -133,6 +134,11 @@ export type AgentOptions = {
    * below.
    */
   readonly hooks?: LoopHooks;
+  /**
+   * Behaviour around prompts, calls, stops and events, in this order after `hooks` and the callbacks below. `save` is not
+   * called.
+   */
+  readonly features?: readonly Feature[];
   /** Called before each tool call. */
   readonly beforeToolCall?: (
     call: CallRequest,

@@ -1,23 +1,21 @@
 import type { AgentPort } from '../../agent/agent-deps.ts';
 import type { Agent } from '../../contracts/agent.ts';
 import { describeRefusal } from '../../contracts/denial.ts';
-import type { Feature } from '../../contracts/feature.ts';
 import type { JsonObject } from '../../contracts/json.ts';
 import type { ModelFailure } from '../../contracts/model.ts';
 import type { PermissionAnswer, PermissionRequest } from '../../contracts/permission.ts';
 import type { BeforeCall, ContextPort, QueryDeps } from '../../contracts/query.ts';
 import type { CallRequest, GateVerdict, ToolOutcome } from '../../contracts/tool.ts';
 import { completeQueryDeps } from '../../engine/default-deps.ts';
-import { composeFeatures } from '../../engine/features.ts';
+import type { FeatureDeps } from '../../engine/features.ts';
 import { toRequestMessages } from '../../engine/request/build-model-request.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import { omitUndefined } from '../../lib/json.ts';
 import type { AgentTool } from '../build-tool.ts';
 import { type AgentQuestionPort, createAgentQuestions } from './agent-questions.ts';
 import type { AgentRunRecords } from './agent-run-records.ts';
-import { checkBeforeToolCallResult, parseAfterToolCallResult } from './check-results.ts';
 import { bindContextPortMethods } from './context-levels.ts';
-import type { AfterToolCallResult, AgentOptions } from './options.ts';
+import type { AgentOptions } from './options.ts';
 import type { AgentSetup } from './setup.ts';
 import type { SpendingMeter } from './spending.ts';
 import type { CapsuleResumption } from './suspension.ts';
@@ -30,6 +28,8 @@ type RunDepsInput = {
   readonly setup: AgentSetup;
   readonly context: ContextPort;
   readonly port: AgentPort;
+  /** The features of the agent, composed for the loop. */
+  readonly features: FeatureDeps;
   readonly cwd: string;
   readonly meter: SpendingMeter;
   readonly runs: AgentRunRecords;
@@ -58,7 +58,7 @@ export function createRunDeps(input: RunDepsInput): QueryDeps {
     withheld = `${callback} failed, so nothing was sent: ${getErrorMessage(thrown)}`;
   };
   const deps = completeQueryDeps({
-    ...createCallbackDeps(options, port, questions, () => turn.tools, { ...input, withhold }),
+    ...createCallbackDeps(options, questions, () => turn.tools, { ...input, withhold }),
     model: {
       name: turn.chain.port.name,
       retries: true,
@@ -131,6 +131,7 @@ type CallbackDeps = Partial<
     | 'gate'
     | 'ask'
     | 'onStop'
+    | 'attachments'
     | 'beforeCall'
     | 'afterCall'
     | 'transformRequest'
@@ -142,13 +143,16 @@ type CallbackDeps = Partial<
 /** Creates the loop dependencies that call the callbacks of the application. */
 function createCallbackDeps(
   options: AgentOptions,
-  port: AgentPort,
   questions: AgentQuestionPort,
   tools: () => readonly AgentTool[],
-  { resumption, onOutcome, withhold }: Pick<RunDepsInput, 'resumption' | 'onOutcome'> & { readonly withhold: Withhold },
+  {
+    features,
+    resumption,
+    onOutcome,
+    withhold,
+  }: Pick<RunDepsInput, 'features' | 'resumption' | 'onOutcome'> & { readonly withhold: Withhold },
 ): CallbackDeps {
   const { onPayload, shouldStopAfterTurn } = options;
-  const features = composeFeatures(listFeatures(options, port));
   /** A call that ended before the run was suspended has passed its checks. */
   const isDone = ({ callId }: CallRequest) => resumption?.getOutcome(callId) !== undefined;
   return {
@@ -169,6 +173,7 @@ function createCallbackDeps(
       return verdict;
     },
     onStop: features.onStop,
+    attachments: features.attachments,
     ...(onPayload && {
       transformRequest(request) {
         try {
@@ -182,42 +187,6 @@ function createCallbackDeps(
     toRequestMessages: createMessageConversion(options),
     ...(shouldStopAfterTurn && { shouldStopAfterTurn: ({ messages }) => shouldStopAfterTurn(messages) }),
   };
-}
-
-/**
- * Lists the features of an agent in an application. Hooks come first before a call, so that the callback gets the input
- * they return, and last after it, so that they do not see what the callback removed.
- */
-function listFeatures({ hooks, beforeToolCall, afterToolCall }: AgentOptions, { emit }: AgentPort): readonly Feature[] {
-  const application: Feature = {
-    name: 'application',
-    ...(beforeToolCall && {
-      async beforeCall(call, signal) {
-        const { block, input, ask, endRun } = checkBeforeToolCallResult(await beforeToolCall(call, signal));
-        return omitUndefined({ deny: block, input, ask, stop: endRun });
-      },
-    }),
-    ...(afterToolCall && {
-      async afterCall(call, result, _durationMs, signal) {
-        const runCallback = async () => parseAfterToolCallResult(await afterToolCall(call, result, signal), call.tool);
-        const { outcome, add, endRun } = await runCallback().catch(async (thrown): Promise<AfterToolCallResult> => {
-          const text = `afterToolCall failed for ${call.tool}: ${getErrorMessage(thrown)}`;
-          await emit({ type: 'notice', level: 'error', text });
-          return { outcome: createWithheldOutcome(call.tool) };
-        });
-        return omitUndefined({ outcome, context: add, stop: endRun });
-      },
-    }),
-  };
-  if (hooks === undefined) return [application];
-  const { beforeCall, afterCall, onStop } = hooks;
-  return [{ name: 'hooks', beforeCall }, application, { name: 'hooks', afterCall, onStop }];
-}
-
-/** Creates the outcome of a result whose check failed: it may contain something the model must not see. */
-function createWithheldOutcome(tool: string): ToolOutcome {
-  const text = `The result of ${tool} is withheld: the check of results failed.`;
-  return { content: text, isError: true, display: { kind: 'text', text } };
 }
 
 /** Creates the conversion of messages for requests. */

@@ -1,0 +1,85 @@
+import { z } from 'zod';
+import type { AgentPort } from '../../agent/agent-deps.ts';
+import type { Feature } from '../../contracts/feature.ts';
+import type { JsonObject } from '../../contracts/json.ts';
+import type { ToolOutcome } from '../../contracts/tool.ts';
+import { getErrorMessage } from '../../lib/errors.ts';
+import { omitUndefined } from '../../lib/json.ts';
+import { parseSdkArgument } from '../parse-sdk-argument.ts';
+import { toToolOutcome } from '../tool-result.ts';
+import type { AfterToolCallResult, AgentOptions, BeforeToolCallResult } from './options.ts';
+
+/**
+ * Lists the features of an agent in an application. Hooks come first before a call, so that the callback gets the input
+ * they return, and last after it, so that they do not see what the callback removed.
+ */
+export function listFeatures(
+  { hooks, beforeToolCall, afterToolCall, features = [] }: AgentOptions,
+  emit: AgentPort['emit'],
+): readonly Feature[] {
+  const application: Feature = {
+    name: 'application',
+    ...(beforeToolCall && {
+      async beforeCall(call, signal) {
+        const { block, input, ask, endRun } = checkBeforeToolCallResult(await beforeToolCall(call, signal));
+        return omitUndefined({ deny: block, input, ask, stop: endRun });
+      },
+    }),
+    ...(afterToolCall && {
+      async afterCall(call, result, _durationMs, signal) {
+        const runCallback = async () => parseAfterToolCallResult(await afterToolCall(call, result, signal), call.tool);
+        const { outcome, add, endRun } = await runCallback().catch(async (thrown): Promise<AfterToolCallResult> => {
+          const text = `afterToolCall failed for ${call.tool}: ${getErrorMessage(thrown)}`;
+          await emit({ type: 'notice', level: 'error', text });
+          return { outcome: createWithheldOutcome(call.tool) };
+        });
+        return omitUndefined({ outcome, context: add, stop: endRun });
+      },
+    }),
+  };
+  if (hooks === undefined) return [application, ...features];
+  const { onPrompt, beforeCall, afterCall, onStop } = hooks;
+  return [{ name: 'hooks', onPrompt, beforeCall }, application, { name: 'hooks', afterCall, onStop }, ...features];
+}
+
+/** Creates the outcome of a result whose check failed: it may contain something the model must not see. */
+function createWithheldOutcome(tool: string): ToolOutcome {
+  const text = `The result of ${tool} is withheld: the check of results failed.`;
+  return { content: text, isError: true, display: { kind: 'text', text } };
+}
+
+const text = z.string().exactOptional();
+const inputSchema = z.custom<JsonObject>(
+  (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+  'must be an object',
+);
+
+const beforeSchema = z.strictObject({
+  block: z.union([z.string(), z.boolean()]).optional(),
+  input: inputSchema.exactOptional(),
+  ask: z.union([z.string(), z.boolean()]).optional(),
+  endRun: text,
+});
+
+/** Checks the result of `beforeToolCall`. It throws for anything unknown, because the call would run otherwise. */
+function checkBeforeToolCallResult(result: unknown): BeforeToolCallResult {
+  if (result === undefined || result === null || result === true) return {};
+  if (result === false) return { block: BLOCKED };
+  const { block, ask, ...rest } = parseSdkArgument('beforeToolCall', result, beforeSchema);
+  return {
+    ...rest,
+    ...(block === undefined || block === false ? {} : { block: block === true ? BLOCKED : block }),
+    ...(ask === undefined || ask === false ? {} : { ask: ask === true ? 'The application asks.' : ask }),
+  };
+}
+
+const BLOCKED = 'The application blocked this call.';
+
+const afterSchema = z.strictObject({ outcome: z.unknown().optional(), add: text, endRun: text });
+
+/** Checks the result of `afterToolCall`. It throws for anything unknown, because the result would pass otherwise. */
+function parseAfterToolCallResult(result: unknown, tool: string): AfterToolCallResult {
+  if (result === undefined || result === null) return {};
+  const { outcome, ...rest } = parseSdkArgument('afterToolCall', result, afterSchema);
+  return { ...rest, ...(outcome === undefined ? {} : { outcome: toToolOutcome(outcome, tool) }) };
+}
