@@ -77,7 +77,8 @@ test.runIf(isWholeRun && CLOCK !== '')(
     await using server = await startApiServer({ turns: model, remembered: 3 });
     const clock = createClock(project);
     await clock.set();
-    const flags = ['--permission-mode', 'acceptEdits', '--allowedTools', 'Bash'];
+    // The window of this model is full several times a day.
+    const flags = ['--model', 'haiku', '--permission-mode', 'acceptEdits', '--allowedTools', 'Bash'];
     const host = startHostProcess(project, flags, server.url, { env: clock.env });
     const pid = host.running.child.pid ?? 0;
     const look = async () => ({
