@@ -21,11 +21,12 @@ export function guardModelPort(port: ModelPort): ModelPort {
       const events = port.stream(request, options, AbortSignal.any([signal, stop.signal]));
       if (typeof events?.next !== 'function') return invalid(name, 'stream() must be an async generator');
       const idleMs = options.timeoutMs ?? DEFAULT_IDLE_MS;
+      const grace = createAbortGrace(signal);
       const blocks: AssistantBlock[] = [];
       let hasStarted = false;
       try {
         for (;;) {
-          const step = await waitForStep(events.next(), idleMs, signal);
+          const step = await waitForStep(events.next(), idleMs, grace);
           if (step === 'aborted') return { ok: false, failure: INTERRUPTED };
           if (step === 'silent') {
             const message = `${name} sent nothing for ${idleMs / 1_000} s.`;
@@ -44,6 +45,7 @@ export function guardModelPort(port: ModelPort): ModelPort {
           yield event.type === 'message_start' ? { ...NO_START, ...event } : event;
         }
       } finally {
+        grace.end();
         stop.abort();
         // Not awaited: a generator that waits for something else cannot return yet.
         void events.return?.({ ok: false, failure: INTERRUPTED })?.catch(() => undefined);
@@ -58,11 +60,16 @@ export function abandonPortOnAbort(port: ModelPort): ModelPort {
     ...port,
     async *stream(request, options, signal) {
       const events = port.stream(request, options, signal);
-      for (;;) {
-        const step = await waitForStep(events.next(), undefined, signal);
-        if (step === 'aborted' || step === 'silent') return { ok: false, failure: INTERRUPTED };
-        if (step.done === true) return step.value;
-        yield step.value;
+      const grace = createAbortGrace(signal);
+      try {
+        for (;;) {
+          const step = await waitForStep(events.next(), undefined, grace);
+          if (step === 'aborted' || step === 'silent') return { ok: false, failure: INTERRUPTED };
+          if (step.done === true) return step.value;
+          yield step.value;
+        }
+      } finally {
+        grace.end();
       }
     },
   };
@@ -70,31 +77,51 @@ export function abandonPortOnAbort(port: ModelPort): ModelPort {
 
 type Step = IteratorResult<ModelEvent, ModelOutcome>;
 
-/** Waits for a step, at most until some time after the abort, or for so many milliseconds. */
+/** The time after an abort, which begins once however many events a port goes on to yield. */
+type AbortGrace = {
+  hasEnded(): boolean;
+  /** Called when the time is over; replaces the earlier listener. */
+  onEnd: () => void;
+  end(): void;
+};
+
+function createAbortGrace(signal: AbortSignal): AbortGrace {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let endsAt = Number.POSITIVE_INFINITY;
+  const grace: AbortGrace = {
+    // A port that never waits leaves the timer no time.
+    hasEnded: () => performance.now() >= endsAt,
+    onEnd: () => undefined,
+    end() {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', begin);
+    },
+  };
+  function begin(): void {
+    endsAt = performance.now() + ABORT_GRACE_MS;
+    timer = setTimeout(() => grace.onEnd(), ABORT_GRACE_MS);
+  }
+  if (signal.aborted) begin();
+  else signal.addEventListener('abort', begin, { once: true });
+  return grace;
+}
+
+/** Waits for a step, at most until the time after an abort is over, or for so many milliseconds. */
 function waitForStep(
   next: Promise<Step>,
   idleMs: number | undefined,
-  signal: AbortSignal,
+  grace: AbortGrace,
 ): Promise<Step | 'aborted' | 'silent'> {
   return new Promise((resolve, reject) => {
-    let grace: ReturnType<typeof setTimeout> | undefined;
     const idle = idleMs === undefined ? undefined : setTimeout(() => end('silent'), idleMs);
-    const abandon = () => {
-      grace = setTimeout(() => end('aborted'), ABORT_GRACE_MS);
-    };
-    const cleanUp = () => {
-      clearTimeout(grace);
-      clearTimeout(idle);
-      signal.removeEventListener('abort', abandon);
-    };
     const end = (result: Step | 'aborted' | 'silent') => {
-      cleanUp();
+      clearTimeout(idle);
       resolve(result);
     };
-    if (signal.aborted) abandon();
-    else signal.addEventListener('abort', abandon, { once: true });
+    grace.onEnd = () => end('aborted');
+    if (grace.hasEnded()) end('aborted');
     next.then(end, (thrown) => {
-      cleanUp();
+      clearTimeout(idle);
       reject(thrown);
     });
   });

@@ -28,6 +28,15 @@ test.each([
   ['waits before its first event', plays([], never)],
   ['waits after an event', plays([sent], never)],
   [
+    'goes on yielding',
+    async function* () {
+      for (;;) {
+        yield sent;
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    },
+  ],
+  [
     'waits while it cleans up',
     async function* () {
       try {
@@ -38,7 +47,7 @@ test.each([
       }
     },
   ],
-])('a port that ignores its signal and %s is abandoned on abort', async (_, stream) => {
+])('a port that ignores its signal and %s is abandoned on abort', { timeout: 10_000 }, async (_, stream) => {
   const agent = agentOf(stream);
   const run = agent.prompt('hi');
   await expect.poll(() => agent.state().status).toBe('requesting');
