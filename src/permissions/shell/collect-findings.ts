@@ -41,11 +41,8 @@ const MAX_EXPLAINED = 2_000;
 export function collectShellFindings(context: DecisionContext, command: string): AnalysisFindings {
   const tooMuch = findSizeProblem(command);
   if (tooMuch !== undefined) return createUnanalyzedFindings(command, tooMuch);
-  const findings = collectLineFindings(
-    changesGlobbing(command) ? { ...context, globMatching: 'wide' } : context,
-    command,
-  );
-  return addDenyEnforcementFindings(context, command, findings);
+  const line: DecisionContext = changesGlobbing(command) ? { ...context, globMatching: 'wide' } : context;
+  return addDenyEnforcementFindings(line, command, (asked) => collectLineFindings(asked, command));
 }
 
 function collectLineFindings(context: DecisionContext, command: string): AnalysisFindings {

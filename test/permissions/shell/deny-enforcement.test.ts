@@ -64,6 +64,22 @@ test('what is compared with the rules, and rules for exactly one command, need n
   expect(verdict('npm test', { allow: ['Bash(npm test)'] })).toBe('allow');
 });
 
+test('a rule that allows more than a harmless line keeps it harmless', () => {
+  const harmless = ['pwd -P', 'cd docs', 'ls docs', 'cat README.md && true', 'pwd -P && git status --porcelain'];
+  const printing = ['echo "$NAME"', 'echo no; false', 'printf %s "$NAME"', 'test -n "$NAME" || echo "$NAME"'];
+  for (const line of [...harmless, ...printing])
+    expect([line, verdict(line, { allow: ['Bash'] })]).toEqual([line, 'allow']);
+  const reaching = [
+    'echo "$(node a.js)"',
+    'echo a | xargs cat',
+    'f() { make; }; f',
+    'true; . ./a',
+    'find . -name "$X"',
+  ];
+  for (const line of reaching) expect([line, verdict(line, { allow: ['Bash'] })]).not.toEqual([line, 'allow']);
+  expect(verdict('echo "$(<secrets/key)"', { allow: ['Bash'] })).toBe('deny');
+});
+
 test('with a sandbox, or without a rule on paths, nothing more is asked', () => {
   const allow = ['Bash(npm:*)'];
   expect(decideBash(fixture, 'npm test', { allow, deny: DENY }).verdict).toBe('allow');
