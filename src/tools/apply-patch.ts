@@ -22,7 +22,7 @@ export const applyPatchTraits: BuiltInToolTraits = defineToolTraits({
   name: 'ApplyPatch',
   // Each step is asked about by itself; these are the files of all of them.
   facts: ({ patch, folder }) => ({
-    kind: 'edit',
+    kind: 'other',
     writes: listPatchFiles(narrowToString(patch) ?? '', narrowToString(folder)),
   }),
   forms: {
