@@ -3,24 +3,25 @@ import { createTurnLog } from '../context/report/turn-log.ts';
 import type { Environment } from '../contracts/environment.ts';
 import type { CliRunOptions } from '../contracts/frontend/cli-run-options.ts';
 import type { Conversation } from '../contracts/frontend/conversation.ts';
+import { createPluginMonitors } from '../hooks/plugin-monitors.ts';
 import { createRunOverrides } from '../hooks/run-overrides.ts';
+import { createIdeIntegration } from '../ide/ide-integration.ts';
+import { createSessionLanguageServers } from '../lsp/session-language-servers.ts';
 import { type RegisteredRun, registerRun } from '../session/run-cleanup-log.ts';
+import { createSessionCheckpoints } from '../session/session-checkpoints.ts';
 import { createShellRegistry } from '../tools/bash/shell-registry.ts';
 import { assembleConversation } from './assemble-conversation.ts';
 import { createConversationActions } from './conversation-actions.ts';
 import type { ConversationParts } from './conversation-parts.ts';
-import { createIdeIntegration } from './ide-integration.ts';
 import { createAgentLoopParts } from './loop/agent-loop-parts.ts';
 import { createAutoContinue } from './loop/auto-continue.ts';
 import { createMainAgent } from './loop/main-agent.ts';
 import { createMcpServers } from './mcp/servers.ts';
 import { openCore } from './open-core.ts';
+import { canReadUnasked } from './permissions/host-file-access.ts';
 import { createSessionPermissions } from './permissions/session-permissions.ts';
-import { createPluginMonitors } from './plugin-monitors.ts';
-import { createSessionCheckpoints } from './session/checkpoints.ts';
 import { createSession } from './session/session.ts';
 import { createSessionHooks } from './session-hooks.ts';
-import { createSessionLanguageServers } from './session-language-servers.ts';
 import { createTrustDialog } from './trust/manage-folder-trust.ts';
 import { createProgramGuard } from './trust/program-guard.ts';
 
@@ -67,7 +68,7 @@ async function compose(options: CliRunOptions, started: RegisteredRun): Promise<
     getResultsFolder: () => join(session.transcript.folder, 'results'),
     expectCacheMiss: turnLog.expectChange,
   });
-  const editor = createIdeIntegration(core, permissions);
+  const editor = createIdeIntegration(core, (path) => canReadUnasked(path, { permissions, cwd: core.cwd }));
   const languages = createSessionLanguageServers(core, { ledger: session.ledger, editor, checkProgram: guard.check });
   const runOverrides = createRunOverrides(core);
   const hooks = createSessionHooks(core, { session, permissions, mcp, wishes: runOverrides, guard });

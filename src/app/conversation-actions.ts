@@ -1,3 +1,4 @@
+import { createChangeReview } from '../checkpoints/review-changes.ts';
 import { computeContextUsage } from '../context/report/context-usage.ts';
 import type { TurnLog } from '../context/report/turn-log.ts';
 import type { Agent } from '../contracts/agent.ts';
@@ -6,12 +7,11 @@ import type { Effort } from '../contracts/model.ts';
 import { isPermissionMode, PERMISSION_MODES } from '../contracts/permission.ts';
 import type { HookDispatcher } from '../hooks/create-hooks.ts';
 import { explainReplacedEffort, explainUnsupportedEffort } from '../model/efforts.ts';
+import { createRewind, type SessionCheckpoints } from '../session/session-checkpoints.ts';
 import type { Core } from './core.ts';
 import type { AgentLoopParts } from './loop/agent-loop-parts.ts';
 import { createManualCompaction } from './loop/context-pipeline.ts';
 import type { SessionPermissions } from './permissions/session-permissions.ts';
-import { createRewind, type SessionCheckpoints } from './session/checkpoints.ts';
-import { createChangeReview } from './session/review-changes.ts';
 import type { Session } from './session/session.ts';
 
 const SIDE_QUESTION_PROMPT =

@@ -1,9 +1,9 @@
 import { relative } from 'node:path';
+import type { TurnChangedFile, TurnChangedFiles } from '../../checkpoints/review-changes.ts';
 import type { FileChangeReview, PanelRow, SlashCommandOutcome } from '../../contracts/frontend/command.ts';
 import { formatClock, formatCount, formatOneLine } from '../../lib/text/format.ts';
 import { formatCodeBlock } from '../../lib/text/markdown.ts';
 import type { ConversationParts } from '../conversation-parts.ts';
-import type { TurnChangedFile, TurnChangedFiles } from '../session/review-changes.ts';
 import {
   type BuiltinSlashCommand,
   createErrorOutcome,

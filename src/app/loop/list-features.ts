@@ -7,28 +7,29 @@ import type { HookDispatcher } from '../../hooks/create-hooks.ts';
 import { createEventHooks } from '../../hooks/event-hooks.ts';
 import { collectAgentHooks } from '../../hooks/hook-sources.ts';
 import { createBatchHooksFeature, createHooksFeature, createLoopHooks } from '../../hooks/loop-hooks.ts';
+import type { PluginMonitors } from '../../hooks/plugin-monitors.ts';
 import type { RunOverrides } from '../../hooks/run-overrides.ts';
 import { createConfigChangeHooks } from '../../hooks/session-change-hooks.ts';
+import { createDiagnosticsFeature } from '../../ide/diagnostics-feature.ts';
+import type { IdeIntegration } from '../../ide/ide-integration.ts';
+import { createChangedFilesFormatter } from '../../lsp/changed-files-formatter.ts';
+import type { SessionLanguageServers } from '../../lsp/session-language-servers.ts';
 import type { ModelFallbacks } from '../../model/model-fallbacks.ts';
 import type { AutoModeJudge } from '../../permissions/auto-mode-judge.ts';
 import { createMemoryFeature } from '../../prompt/memory/memory-feature.ts';
 import type { createOfferedSkills } from '../../prompt/offered-skills.ts';
 import { getSubAgentPath } from '../../session/paths.ts';
+import type { SessionCheckpoints } from '../../session/session-checkpoints.ts';
 import type { ShellRegistry } from '../../tools/bash/shell-registry.ts';
 import { createDiskChangesFeature } from '../../tools/files/disk-changes.ts';
 import type { FileReadState } from '../../tools/files/file-read-state.ts';
 import { createStructuredAnswerFeature } from '../../tools/structured-output.ts';
 import { createTodoFeature } from '../../tools/todo-write.ts';
-import { createChangedFilesFormatter } from '../changed-files-formatter.ts';
 import type { Core } from '../core.ts';
-import type { IdeIntegration } from '../ide-integration.ts';
 import type { McpServers } from '../mcp/servers.ts';
 import type { SessionPermissions } from '../permissions/session-permissions.ts';
-import type { PluginMonitors } from '../plugin-monitors.ts';
-import type { SessionCheckpoints } from '../session/checkpoints.ts';
 import type { Session } from '../session/session.ts';
 import type { SessionHooks } from '../session-hooks.ts';
-import type { SessionLanguageServers } from '../session-language-servers.ts';
 import type { SessionSystemPrompt } from './session-system-prompt.ts';
 
 type FeatureParts = Parameters<typeof createChangedFilesFormatter>[1] & {
@@ -71,6 +72,9 @@ export function createFeatureLists(core: Core, parts: FeatureParts): FeatureList
   const format = createChangedFilesFormatter(core, parts);
   const cwd = () => live.current().cwd;
 
+  const createDiagnostics = () =>
+    createDiagnosticsFeature(languages.createTracker(), editor.createDiagnostics(), environment.home);
+
   const createHooks = (dispatcher: HookDispatcher, stopEvent: 'Stop' | 'SubagentStop', stopFields?: JsonObject) =>
     createHooksFeature(createLoopHooks(dispatcher, stopEvent, stopFields), permissions.recordHookDenial);
 
@@ -105,7 +109,7 @@ export function createFeatureLists(core: Core, parts: FeatureParts): FeatureList
       mcp.resourceChanges,
       core.inbox,
       format.conversation,
-      languages.createDiagnostics(),
+      createDiagnostics(),
       createHooks(hooks, 'Stop'),
       parts.runOverrides,
       createEventHooks(core, hooks),
@@ -117,7 +121,7 @@ export function createFeatureLists(core: Core, parts: FeatureParts): FeatureList
     subAgent: ({ kind, agentId, isForHook }, agentReadState) => [
       createDiskChangesFeature(agentReadState),
       format.subAgent,
-      languages.createDiagnostics(),
+      createDiagnostics(),
       createHooks(isForHook ? hooks.withoutAgentHooks : hooks.withHooks(collectAgentHooks(kind)), 'SubagentStop', {
         agent_id: agentId,
         agent_type: kind.name,

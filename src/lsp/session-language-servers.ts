@@ -1,29 +1,34 @@
 import { basename } from 'node:path';
-import type { LanguageServerConfig } from '../contracts/extension.ts';
+import type { LanguageServerConfig, Plugin } from '../contracts/extension.ts';
+import type { SessionCore } from '../contracts/session-core.ts';
 import type { Settings } from '../contracts/settings.ts';
 import { parseLanguageServers } from '../extensions/plugins/parse-language-servers.ts';
-import { createDiagnosticsFeature } from '../ide/diagnostics-feature.ts';
 import type { ProgramCheck } from '../lib/processes/program-check.ts';
-import { createDiagnosticsTracker, listDiagnostics } from '../lsp/diagnostics-tracker.ts';
-import { createLanguageServerFinder } from '../lsp/find-language-servers.ts';
-import { type LanguageQuery, runLanguageQuery } from '../lsp/language-query.ts';
-import { createLanguageServers } from '../lsp/language-server-manager.ts';
-import { findSymbolRenameChanges, type SymbolRenameRequest } from '../lsp/symbol-rename.ts';
+import type { ProcessLedger } from '../tools/bash/run-shell.ts';
 import type { FileLineEdits } from '../tools/edit/file-line-edits.ts';
-import type { Core } from './core.ts';
-import type { IdeIntegration } from './ide-integration.ts';
-import type { Session } from './session/session.ts';
+import { createDiagnosticsTracker, listDiagnostics } from './diagnostics-tracker.ts';
+import { createLanguageServerFinder } from './find-language-servers.ts';
+import { type LanguageQuery, runLanguageQuery } from './language-query.ts';
+import { createLanguageServers } from './language-server-manager.ts';
+import { findSymbolRenameChanges, type SymbolRenameRequest } from './symbol-rename.ts';
 
 /** The language servers of a session, with their diagnostics and queries. */
 export type SessionLanguageServers = ReturnType<typeof createSessionLanguageServers>;
 
-type SessionLspDeps = Pick<Session, 'ledger'> & {
+type SessionLspDeps = {
+  readonly ledger: ProcessLedger;
   readonly checkProgram: ProgramCheck;
-  readonly editor: Pick<IdeIntegration, 'createDiagnostics' | 'hasDiagnostics'>;
+  readonly editor: {
+    hasDiagnostics(): boolean;
+    listDiagnostics(path: string | undefined, signal: AbortSignal): Promise<readonly string[]>;
+  };
 };
 
 /** Creates the language servers of a session; each starts with the first file of its language. */
-export function createSessionLanguageServers(core: Core, { ledger, editor, checkProgram }: SessionLspDeps) {
+export function createSessionLanguageServers(
+  core: SessionCore & { readonly extensions: { current(): { readonly plugins: readonly Plugin[] } } },
+  { ledger, editor, checkProgram }: SessionLspDeps,
+) {
   const { environment, extensions, settings, bus } = core;
   const createNotifier = (level: 'info' | 'warn') => (text: string) =>
     void bus.emit({ type: 'notice', level, topic: 'languages', text });
@@ -61,16 +66,10 @@ export function createSessionLanguageServers(core: Core, { ledger, editor, check
     warn: createNotifier('warn'),
   });
   const hasServers = () => listConfigured().length > 0 || (core.trusted && search.hasInstalled());
-  const editorDiagnostics = editor.createDiagnostics();
   let hadEditorDiagnostics = false;
   return {
-    /** Creates the feature that tells one conversation or sub-agent about new diagnostics. */
-    createDiagnostics: () =>
-      createDiagnosticsFeature(
-        createDiagnosticsTracker(servers, createNotifier('info')),
-        editor.createDiagnostics(),
-        environment.home,
-      ),
+    /** Creates the record of the diagnostics of one conversation or sub-agent. */
+    createTracker: () => createDiagnosticsTracker(servers, createNotifier('info')),
     hasServers,
     /** Returns whether servers or the editor report diagnostics; once they do, it stays true. */
     hasDiagnostics(): boolean {
@@ -82,9 +81,7 @@ export function createSessionLanguageServers(core: Core, { ledger, editor, check
       runLanguageQuery(servers, query, signal),
     /** Lists the present diagnostics of a file or of all files. */
     listDiagnostics: (path: string | undefined, signal: AbortSignal): Promise<readonly string[]> =>
-      editor.hasDiagnostics()
-        ? editorDiagnostics.listDiagnostics(path, signal)
-        : listDiagnostics(servers, path, signal),
+      editor.hasDiagnostics() ? editor.listDiagnostics(path, signal) : listDiagnostics(servers, path, signal),
     findRenameChanges: (request: SymbolRenameRequest, signal: AbortSignal): Promise<readonly FileLineEdits[]> =>
       findSymbolRenameChanges(servers, request, signal),
     close: servers.close,

@@ -1,16 +1,16 @@
 import { readFile, unlink } from 'node:fs/promises';
 import { relative } from 'node:path';
-import type { Agent } from '../../contracts/agent.ts';
-import type { DiffHunk } from '../../contracts/display.ts';
-import { getErrorPhrase, ignoreMissingFile } from '../../lib/errors.ts';
-import { writeAtomically } from '../../lib/files/atomic-write.ts';
-import type { FileLocks } from '../../lib/files/file-locks.ts';
-import { type DecodedText, decodeText, encodeText } from '../../lib/files/text-encoding.ts';
-import { mergeLinesThreeWay, revertHunks } from '../../lib/text/diff.ts';
-import { wrapInReminder } from '../../lib/text/reminder.ts';
-import { diffFile } from '../../tools/files/diff-file.ts';
-import type { Inbox } from '../core.ts';
-import type { SessionCheckpoints } from './checkpoints.ts';
+import type { Agent } from '../contracts/agent.ts';
+import type { DiffHunk } from '../contracts/display.ts';
+import type { SessionCore } from '../contracts/session-core.ts';
+import { getErrorPhrase, ignoreMissingFile } from '../lib/errors.ts';
+import { writeAtomically } from '../lib/files/atomic-write.ts';
+import type { FileLocks } from '../lib/files/file-locks.ts';
+import { type DecodedText, decodeText, encodeText } from '../lib/files/text-encoding.ts';
+import { mergeLinesThreeWay, revertHunks } from '../lib/text/diff.ts';
+import { wrapInReminder } from '../lib/text/reminder.ts';
+import { diffFile } from '../tools/files/diff-file.ts';
+import type { Checkpoints } from './create-checkpoints.ts';
 
 /** A hunk of a change, and the file text without it. */
 type Part = { readonly hunk: DiffHunk; readonly without: string | undefined };
@@ -37,16 +37,16 @@ export type TurnChangedFiles = {
 type ChangeReviewDeps = {
   readonly agent: Pick<Agent, 'state'>;
   readonly checkpoints:
-    | Pick<SessionCheckpoints, 'listTurnChanges' | 'addPrompt' | 'beforeChange' | 'beforeCommand'>
+    | Pick<Checkpoints, 'listTurnChanges' | 'addPrompt' | 'beforeChange' | 'beforeCommand'>
     | undefined;
   readonly cwd: () => string;
   readonly locks: FileLocks;
   readonly newId: () => string;
   /** Adds news for the model's next turn. */
-  readonly inbox: Pick<Inbox, 'add'>;
+  readonly inbox: SessionCore['inbox'];
 };
 
-type Changes = Awaited<ReturnType<SessionCheckpoints['listTurnChanges']>>[number]['files'][number];
+type Changes = Awaited<ReturnType<Checkpoints['listTurnChanges']>>[number]['files'][number];
 type RevertOutcome = { readonly ok: boolean; readonly message: string };
 
 /** Creates the review of the files this session changed, where single hunks can be reverted. */

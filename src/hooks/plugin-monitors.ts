@@ -1,25 +1,28 @@
 import { join } from 'node:path';
 import type { AgentEvent } from '../contracts/event.ts';
 import type { Plugin, PluginMonitor } from '../contracts/extension.ts';
-import { quoteFolderVariables } from '../hooks/hook-runners.ts';
+import type { SessionCore } from '../contracts/session-core.ts';
 import { getErrorMessage } from '../lib/errors.ts';
 import type { ProgramCheck } from '../lib/processes/program-check.ts';
 import { startCommand } from '../tools/bash/bash.ts';
+import type { ProcessLedger } from '../tools/bash/run-shell.ts';
 import type { ShellRegistry } from '../tools/bash/shell-registry.ts';
-import type { Core } from './core.ts';
-import type { Session } from './session/session.ts';
+import { quoteFolderVariables } from './hook-runners.ts';
 
 /** The monitors of plugins, which run beside the session with the rights of hooks. */
 export type PluginMonitors = ReturnType<typeof createPluginMonitors>;
 
 type MonitorDeps = {
-  readonly session: Session;
+  readonly session: { readonly ledger: ProcessLedger; readonly transcript: { readonly folder: string } };
   readonly shells: ShellRegistry;
   readonly checkProgram: ProgramCheck;
 };
 
 /** Creates the monitors of plugins. Without somebody who reads along there are none: a script asked for one answer. */
-export function createPluginMonitors(core: Core, { session, shells, checkProgram }: MonitorDeps) {
+export function createPluginMonitors(
+  core: SessionCore & { readonly extensions: { current(): { readonly plugins: readonly Plugin[] } } },
+  { session, shells, checkProgram }: MonitorDeps,
+) {
   /** Ids of the shells, by monitor and version of the plugin; each is started once. */
   const started = new Map<string, Promise<string | undefined>>();
   const isEnabled = core.options.frontend === 'screen' || core.options.frontend === 'editor';

@@ -1,13 +1,13 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createSessionCheckpoints } from '../../../src/app/session/checkpoints.ts';
-import type { Tool } from '../../../src/contracts/tool.ts';
-import { getProjectDir } from '../../../src/session/paths.ts';
-import { NEW_SESSION_STATE } from '../../../src/session/persisted-state.ts';
-import { openTest } from '../../session/conversation-events.ts';
-import { testCore } from '../../support/core.ts';
-import { createTempProject, type TempProject } from '../../support/temp-project.ts';
+import type { Tool } from '../../src/contracts/tool.ts';
+import { getProjectDir } from '../../src/session/paths.ts';
+import { NEW_SESSION_STATE } from '../../src/session/persisted-state.ts';
+import { createSessionCheckpoints } from '../../src/session/session-checkpoints.ts';
+import { testCore } from '../support/core.ts';
+import { createTempProject, type TempProject } from '../support/temp-project.ts';
+import { openTest } from './conversation-events.ts';
 
 let project: TempProject;
 beforeEach(async () => {

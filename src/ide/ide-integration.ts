@@ -5,20 +5,18 @@ import type { Agent } from '../contracts/agent.ts';
 import type { ReminderMoment } from '../contracts/feature.ts';
 import type { EditorPortEvent } from '../contracts/frontend/conversation.ts';
 import type { BeforeCall } from '../contracts/query.ts';
+import type { SessionCore } from '../contracts/session-core.ts';
 import type { CallRequest } from '../contracts/tool.ts';
-import { createEditReviews } from '../ide/edit-reviews.ts';
-import { createEditorDiagnosticsTracker, type EditorDiagnostics, hasUnsavedChanges } from '../ide/editor-files.ts';
-import { createEditorLink, type EditorLink, type EditorLinkEvent } from '../ide/editor-link.ts';
-import { createFindEditorsOptions } from '../ide/find-editors.ts';
-import { formatEditorFocusContext, formatEditorFocusLabel, formatEditorMention } from '../ide/parse-notification.ts';
-import { createSessionStateReporter } from '../ide/session-state-reporter.ts';
 import { formatHomePath } from '../lib/files/path-style.ts';
 import { wrapInReminder } from '../lib/text/reminder.ts';
 import { createEditReview } from '../tools/edit/preview-edit.ts';
 import { getToolFacts } from '../tools/tool-traits.ts';
-import type { Core } from './core.ts';
-import { canReadUnasked } from './permissions/host-file-access.ts';
-import type { SessionPermissions } from './permissions/session-permissions.ts';
+import { createEditReviews } from './edit-reviews.ts';
+import { createEditorDiagnosticsTracker, type EditorDiagnostics, hasUnsavedChanges } from './editor-files.ts';
+import { createEditorLink, type EditorLink, type EditorLinkEvent } from './editor-link.ts';
+import { createFindEditorsOptions } from './find-editors.ts';
+import { formatEditorFocusContext, formatEditorFocusLabel, formatEditorMention } from './parse-notification.ts';
+import { createSessionStateReporter } from './session-state-reporter.ts';
 
 /** The link of a session to the user's editor: context, diffs, diagnostics and unsaved files. */
 export type IdeIntegration = ReturnType<typeof createIdeIntegration>;
@@ -26,8 +24,8 @@ export type IdeIntegration = ReturnType<typeof createIdeIntegration>;
 const FIND_LIMIT_MS = 10_000;
 const FIND_INTERVAL_MS = 250;
 
-/** Creates the link of a session; nothing is read before it is started. */
-export function createIdeIntegration(core: Core, permissions: Pick<SessionPermissions, 'fs' | 'getPolicy'>) {
+/** Creates the link of a session; nothing is read before it is started. `isReadable`: the model may see a file. */
+export function createIdeIntegration(core: SessionCore, isReadable: (path: string) => boolean) {
   const { environment, cwd, options, settings, bus } = core;
   const listeners = new Set<(event: EditorPortEvent) => void>();
   const connectionListeners = new Set<() => void>();
@@ -35,7 +33,6 @@ export function createIdeIntegration(core: Core, permissions: Pick<SessionPermis
     for (const listener of listeners) listener(event);
   };
   const formatPath = (path: string) => formatHomePath(path, environment.home, cwd);
-  const isReadable = (path: string) => canReadUnasked(path, { permissions, cwd });
   const notify = (level: 'info' | 'warn', text: string) =>
     void bus.emit({ type: 'notice', level, topic: 'editor', text });
   const link = createEditorLink({
@@ -70,6 +67,10 @@ export function createIdeIntegration(core: Core, permissions: Pick<SessionPermis
       for (const listener of connectionListeners) listener();
     }
   }
+
+  /** Creates the comparison of the editor's diagnostics for one conversation or sub-agent. */
+  const createDiagnostics = (): EditorDiagnostics =>
+    createEditorDiagnosticsTracker({ link, getName, formatPath, isReadable, notify: (text) => notify('info', text) });
 
   function start(): void {
     if (started !== undefined) return;
@@ -113,15 +114,11 @@ export function createIdeIntegration(core: Core, permissions: Pick<SessionPermis
       return focus === undefined ? '' : formatEditorFocusContext(getName(), focus, formatPath);
     }),
     /** Asks before an edit of a file with unsaved changes. */
-    async beforeCall(call: CallRequest, signal: AbortSignal): Promise<BeforeCall> {
-      const unsaved = await findUnsavedFiles(call, link, signal);
-      if (unsaved.length === 0) return {};
-      const names = unsaved.map(formatPath).join(', ');
-      return { ask: `${names} has unsaved changes in ${getName()} that this edit does not include.` };
-    },
-    /** Creates the comparison of the editor's diagnostics for one conversation or sub-agent. */
-    createDiagnostics: (): EditorDiagnostics =>
-      createEditorDiagnosticsTracker({ link, getName, formatPath, isReadable, notify: (text) => notify('info', text) }),
+    beforeCall: (call: CallRequest, signal: AbortSignal) =>
+      checkUnsavedFiles(call, { link, getName, formatPath }, signal),
+    createDiagnostics,
+    /** Lists the present diagnostics of a file or of all files. */
+    listDiagnostics: createDiagnostics().listDiagnostics,
     /** Returns whether the editor reports diagnostics. */
     hasDiagnostics: (): boolean => link.hasTool('getDiagnostics'),
     close: link.close,
@@ -151,16 +148,23 @@ function createFocusReminders(getContext: () => string) {
   };
 }
 
-/** Returns the files with unsaved changes that a call would edit. */
-async function findUnsavedFiles(
+type UnsavedCheckDeps = {
+  readonly link: EditorLink;
+  readonly getName: () => string;
+  readonly formatPath: (path: string) => string;
+};
+
+/** Asks before a call edits files with unsaved changes. */
+async function checkUnsavedFiles(
   { tool, input, cwd }: CallRequest,
-  link: EditorLink,
+  { link, getName, formatPath }: UnsavedCheckDeps,
   signal: AbortSignal,
-): Promise<readonly string[]> {
-  if (!link.hasTool('checkDocumentDirty')) return [];
+): Promise<BeforeCall> {
+  if (!link.hasTool('checkDocumentDirty')) return {};
   const { kind, writes = [] } = getToolFacts(tool, input, cwd);
-  if (kind !== 'edit') return [];
+  if (kind !== 'edit') return {};
   const unsaved: string[] = [];
-  for (const path of writes) if (await hasUnsavedChanges(link, path, signal)) unsaved.push(path);
-  return unsaved;
+  for (const path of writes) if (await hasUnsavedChanges(link, path, signal)) unsaved.push(formatPath(path));
+  if (unsaved.length === 0) return {};
+  return { ask: `${unsaved.join(', ')} has unsaved changes in ${getName()} that this edit does not include.` };
 }

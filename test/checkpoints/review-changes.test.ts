@@ -1,13 +1,13 @@
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createChangeReview } from '../../../src/app/session/review-changes.ts';
-import { createCheckpoints } from '../../../src/checkpoints/create-checkpoints.ts';
-import type { CheckpointEntry } from '../../../src/contracts/session.ts';
-import { createFileLocks } from '../../../src/lib/files/file-locks.ts';
-import { startApiServer } from '../../support/api/server.ts';
-import { composed } from '../../support/composed.ts';
-import { createTempProject, type TempProject } from '../../support/temp-project.ts';
+import { createCheckpoints } from '../../src/checkpoints/create-checkpoints.ts';
+import { createChangeReview } from '../../src/checkpoints/review-changes.ts';
+import type { CheckpointEntry } from '../../src/contracts/session.ts';
+import { createFileLocks } from '../../src/lib/files/file-locks.ts';
+import { startApiServer } from '../support/api/server.ts';
+import { composed } from '../support/composed.ts';
+import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
 const BEFORE = 'one\ntwo\nthree\nfour\nfive\n';
 const AFTER = 'one\nTWO\nthree\nfour\nfive\n';

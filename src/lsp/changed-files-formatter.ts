@@ -1,13 +1,13 @@
 import { relative } from 'node:path';
 import type { Feature } from '../contracts/feature.ts';
+import type { SessionCore } from '../contracts/session-core.ts';
+import type { FileLocks } from '../lib/files/file-locks.ts';
 import { isPathBelow } from '../lib/files/path-style.ts';
 import type { ProgramCheck } from '../lib/processes/program-check.ts';
-import { type FileCheckerKind, runFormattersOrLinters } from '../lsp/run-formatters-and-linters.ts';
 import { describeUnseenChanges } from '../tools/files/disk-changes.ts';
 import type { FileReadState } from '../tools/files/file-read-state.ts';
 import { listTouchedFiles } from '../tools/touched-files.ts';
-import type { Core } from './core.ts';
-import type { SessionCheckpoints } from './session/checkpoints.ts';
+import { type FileCheckerKind, runFormattersOrLinters } from './run-formatters-and-linters.ts';
 
 /** The linting and formatting of the files that calls have changed, at the end of a turn. */
 export type ChangedFilesFormatter = {
@@ -19,13 +19,16 @@ export type ChangedFilesFormatter = {
 
 type TurnEndDeps = {
   readonly checkProgram: ProgramCheck;
-  readonly checkpoints: SessionCheckpoints | undefined;
+  /** Records what the programs change, so that an undo takes it back; absent if the session is not stored. */
+  readonly checkpoints:
+    | { beforeCommand(files: readonly string[]): Promise<{ ended(state: 'over'): Promise<void> }> }
+    | undefined;
   readonly readState: FileReadState;
 };
 
 /** Creates the linting and formatting of a session. It runs in trusted folders, if the user has set a program. */
 export function createChangedFilesFormatter(
-  core: Core,
+  core: SessionCore & { readonly locks: FileLocks },
   { checkpoints, readState, checkProgram }: TurnEndDeps,
 ): ChangedFilesFormatter {
   const { cwd, environment, settings, bus, trusted, locks } = core;

@@ -1,28 +1,29 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Checkpoints, createCheckpoints } from '../../checkpoints/create-checkpoints.ts';
-import type { RevertPreview } from '../../checkpoints/revert-steps.ts';
-import { getUserPromptText } from '../../context/compaction/kept-messages.ts';
-import type { Agent, AgentListener } from '../../contracts/agent.ts';
-import type { Feature } from '../../contracts/feature.ts';
-import type { CheckpointInfo, RewindOutcome } from '../../contracts/frontend/conversation.ts';
-import type { HostControlPort } from '../../contracts/frontend/host-capabilities.ts';
-import type { Message } from '../../contracts/message.ts';
-import type { CallContext, PreparedCall, Tool, ToolOutcome } from '../../contracts/tool.ts';
-import { getErrorPhrase } from '../../lib/errors.ts';
-import { omitUndefined } from '../../lib/json.ts';
-import { memoizeByObject } from '../../lib/memoize.ts';
-import type { OpenedSession } from '../../session/open-run-session.ts';
-import { getCrossProcessWritesDir, getUnfinishedWritesDir } from '../../session/paths.ts';
-import { truncateBeforeMessage } from '../../session/records/conversation-state.ts';
-import { rebuildSession } from '../../session/records/rebuild-session.ts';
-import type { SessionTranscript } from '../../session/records/session-transcript.ts';
-import { readSessionForResume } from '../../session/store/manage-sessions.ts';
-import type { Core } from '../core.ts';
-import type { Session } from './session.ts';
+import { type Checkpoints, createCheckpoints } from '../checkpoints/create-checkpoints.ts';
+import type { RevertPreview } from '../checkpoints/revert-steps.ts';
+import { getUserPromptText } from '../context/compaction/kept-messages.ts';
+import type { Agent, AgentListener } from '../contracts/agent.ts';
+import type { Feature } from '../contracts/feature.ts';
+import type { CheckpointInfo, RewindOutcome } from '../contracts/frontend/conversation.ts';
+import type { HostControlPort } from '../contracts/frontend/host-capabilities.ts';
+import type { Message } from '../contracts/message.ts';
+import type { SessionCore } from '../contracts/session-core.ts';
+import type { CallContext, PreparedCall, Tool, ToolOutcome } from '../contracts/tool.ts';
+import { getErrorPhrase } from '../lib/errors.ts';
+import type { FileLocks } from '../lib/files/file-locks.ts';
+import type { MountHealth } from '../lib/files/mount-health.ts';
+import { omitUndefined } from '../lib/json.ts';
+import { memoizeByObject } from '../lib/memoize.ts';
+import type { OpenedSession } from './open-run-session.ts';
+import { getCrossProcessWritesDir, getUnfinishedWritesDir } from './paths.ts';
+import { truncateBeforeMessage } from './records/conversation-state.ts';
+import { rebuildSession } from './records/rebuild-session.ts';
+import type { SessionTranscript } from './records/session-transcript.ts';
+import { readSessionForResume } from './store/manage-sessions.ts';
 
 type CheckpointDeps = {
-  readonly session: Pick<Session, 'transcript'> & { readonly opened: Pick<OpenedSession, 'stored'> };
+  readonly session: { readonly transcript: SessionTranscript; readonly opened: Pick<OpenedSession, 'stored'> };
   readonly roots: () => readonly string[];
   /** Returns whether a shell command runs in the background. */
   readonly hasBackground: () => boolean;
@@ -42,7 +43,10 @@ function isTypedCall(callId: string): boolean {
 
 /** Creates the checkpoints of a session; `undefined` for a session that is not stored. */
 export function createSessionCheckpoints(
-  core: Pick<Core, 'environment' | 'mounts' | 'locks' | 'bus' | 'newId' | 'now'>,
+  core: Pick<SessionCore, 'environment' | 'bus' | 'newId' | 'now'> & {
+    readonly mounts: MountHealth;
+    readonly locks: FileLocks;
+  },
   { session, roots, hasBackground }: CheckpointDeps,
 ): SessionCheckpoints | undefined {
   const { transcript, opened } = session;
@@ -246,7 +250,7 @@ type ChangedFileLines = { readonly path: string; readonly insertions: number; re
 
 async function countChangedLines(changes: readonly RevertPreview[]): Promise<readonly ChangedFileLines[]> {
   // Loaded on demand: the diff module is not needed at the start.
-  const { computeDiffHunks } = await import('../../lib/text/diff.ts');
+  const { computeDiffHunks } = await import('../lib/text/diff.ts');
   const counted: ChangedFileLines[] = [];
   for (const { path, readBytes } of changes) {
     const current = await readFile(path, 'utf8').catch(() => '');
