@@ -7,7 +7,9 @@ import { createPluginMonitors } from '../hooks/plugin-monitors.ts';
 import { createRunOverrides } from '../hooks/run-overrides.ts';
 import { createIdeIntegration } from '../ide/ide-integration.ts';
 import { createSessionLanguageServers } from '../lsp/session-language-servers.ts';
+import { createMcpServers } from '../mcp/session-servers.ts';
 import { type RegisteredRun, registerRun } from '../session/run-cleanup-log.ts';
+import { createSession } from '../session/session.ts';
 import { createSessionCheckpoints } from '../session/session-checkpoints.ts';
 import { createShellRegistry } from '../tools/bash/shell-registry.ts';
 import { assembleConversation } from './assemble-conversation.ts';
@@ -16,11 +18,10 @@ import type { ConversationParts } from './conversation-parts.ts';
 import { createAgentLoopParts } from './loop/agent-loop-parts.ts';
 import { createAutoContinue } from './loop/auto-continue.ts';
 import { createMainAgent } from './loop/main-agent.ts';
-import { createMcpServers } from './mcp/servers.ts';
 import { openCore } from './open-core.ts';
 import { canReadUnasked } from './permissions/host-file-access.ts';
 import { createSessionPermissions } from './permissions/session-permissions.ts';
-import { createSession } from './session/session.ts';
+import { listSettingsFolders } from './read-settings.ts';
 import { createSessionHooks } from './session-hooks.ts';
 import { createTrustDialog } from './trust/manage-folder-trust.ts';
 import { createProgramGuard } from './trust/program-guard.ts';
@@ -62,6 +63,8 @@ async function compose(options: CliRunOptions, started: RegisteredRun): Promise<
   const turnLog = createTurnLog(core, opened.messages);
   const mcp = await createMcpServers(core, {
     guard,
+    folders: listSettingsFolders(core.cwd, core.environment.home),
+    askUser: (...question) => core.bus.getPort().ask(...question),
     getRoots: permissions.getRoots,
     getRules: permissions.getRules,
     ledger: session.ledger,

@@ -7,12 +7,12 @@ import type { Effort } from '../contracts/model.ts';
 import { isPermissionMode, PERMISSION_MODES } from '../contracts/permission.ts';
 import type { HookDispatcher } from '../hooks/create-hooks.ts';
 import { explainReplacedEffort, explainUnsupportedEffort } from '../model/efforts.ts';
+import type { Session } from '../session/session.ts';
 import { createRewind, type SessionCheckpoints } from '../session/session-checkpoints.ts';
 import type { Core } from './core.ts';
 import type { AgentLoopParts } from './loop/agent-loop-parts.ts';
 import { createManualCompaction } from './loop/context-pipeline.ts';
 import type { SessionPermissions } from './permissions/session-permissions.ts';
-import type { Session } from './session/session.ts';
 
 const SIDE_QUESTION_PROMPT =
   'A question on the side, which does not belong to the task and will be forgotten. Answer it in a few sentences from what you know and see above. Call no tools, and do not go on with the task.';

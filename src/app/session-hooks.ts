@@ -17,13 +17,13 @@ import { fireSessionChangeHooks } from '../hooks/session-change-hooks.ts';
 import { createSessionStartHooks, type SessionStartHooks } from '../hooks/session-start.ts';
 import { createFileChangedHooks } from '../hooks/watched-files.ts';
 import type { ProgramCheck } from '../lib/processes/program-check.ts';
+import type { McpServers } from '../mcp/session-servers.ts';
 import { resolveModel } from '../model/built-in-models.ts';
 import { askSmallModel } from '../model/side-calls.ts';
+import type { Session } from '../session/session.ts';
 import type { Core } from './core.ts';
-import type { McpServers } from './mcp/servers.ts';
 import type { AgentPortWithApprovers } from './permissions/query-permission-gate.ts';
 import type { SessionPermissions } from './permissions/session-permissions.ts';
-import type { Session } from './session/session.ts';
 import type { ProgramGuard } from './trust/program-guard.ts';
 
 /** The hooks of a session, and those of its start. */

@@ -3,9 +3,9 @@ import type { TurnLog } from '../../context/report/turn-log.ts';
 import type { Agent } from '../../contracts/agent.ts';
 import { composePromptHook } from '../../engine/features.ts';
 import type { IdeIntegration } from '../../ide/ide-integration.ts';
+import type { McpServers } from '../../mcp/session-servers.ts';
+import type { Session } from '../../session/session.ts';
 import type { Core } from '../core.ts';
-import type { McpServers } from '../mcp/servers.ts';
-import type { Session } from '../session/session.ts';
 import { createSettingsChangeHandler } from '../settings/settings-change-handler.ts';
 import type { AgentLoopParts } from './agent-loop-parts.ts';
 

@@ -6,12 +6,12 @@ import type { ResultBlock, UserBlock } from '../../contracts/message.ts';
 import { ToolFailure } from '../../contracts/tool.ts';
 import { MOUNT_NOT_ANSWERING } from '../../lib/files/mount-health.ts';
 import { wrapInReminder } from '../../lib/text/reminder.ts';
+import type { McpServers } from '../../mcp/session-servers.ts';
 import { findHungMount } from '../../permissions/resolve-path.ts';
 import { readFileWithEditor } from '../../tools/files/editor-files.ts';
 import { readFileBytes } from '../../tools/files/read-bytes.ts';
 import { renderMedia } from '../../tools/read/media.ts';
 import type { Core } from '../core.ts';
-import type { McpServers } from '../mcp/servers.ts';
 import { canReadUnasked } from '../permissions/host-file-access.ts';
 import type { SessionPermissions } from '../permissions/session-permissions.ts';
 

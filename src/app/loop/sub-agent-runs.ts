@@ -7,7 +7,9 @@ import type { Terminal } from '../../contracts/terminal-reason.ts';
 import type { ToolProgress } from '../../contracts/tool.ts';
 import type { Hooks } from '../../hooks/create-hooks.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
+import type { McpServers } from '../../mcp/session-servers.ts';
 import type { ModelFallbacks } from '../../model/model-fallbacks.ts';
+import type { Session } from '../../session/session.ts';
 import {
   buildSubAgentRegistry,
   createSubAgentEndRecord,
@@ -23,8 +25,6 @@ import {
 import type { SubAgentCallRegistry } from '../../tools/task/sub-agent-call-registry.ts';
 import type { SubAgentReport } from '../../tools/task/task.ts';
 import type { Core } from '../core.ts';
-import type { McpServers } from '../mcp/servers.ts';
-import type { Session } from '../session/session.ts';
 import type { QueryDepsFactory, QueryingSubAgent } from './query-deps-factory.ts';
 import { buildSubAgentInstructions, openSubAgentWorkspace } from './sub-agent-setup.ts';
 

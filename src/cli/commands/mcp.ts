@@ -4,7 +4,7 @@ import {
   createMcpConfigActions,
   describeServerLaunch,
   type McpConfigChangeResult,
-} from '../../app/mcp/mcp-config-actions.ts';
+} from '../../app/mcp-config-actions.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
 import type { FlagValuesOf } from '../args/define-flag.ts';
 import { parseFlagValues, parseJsonFlagValue } from '../args/flag-values.ts';

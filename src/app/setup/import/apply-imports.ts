@@ -14,7 +14,7 @@ import { parseMcpServerEntry } from '../../../mcp/config/parse-mcp-server-entry.
 import { describeMcpServerLaunch } from '../../../mcp/configured-mcp-server.ts';
 import { storeImportedSession } from '../../../session/store/import-session.ts';
 import { editSettingsFile, getSettingsPath } from '../../../settings/edit-settings.ts';
-import { createMcpConfigActions } from '../../mcp/mcp-config-actions.ts';
+import { createMcpConfigActions } from '../../mcp-config-actions.ts';
 import { answerImportOffer } from '../import-claude-files.ts';
 import { getImportedCommandPath, getImportFolders, type ImportableItems } from './find-importable.ts';
 

@@ -1,31 +1,31 @@
-import type { Environment } from '../../contracts/environment.ts';
-import type { McpServerState } from '../../contracts/frontend/host-capabilities.ts';
-import { loadExtensions } from '../../extensions/load-extensions.ts';
-import { getErrorMessage } from '../../lib/errors.ts';
-import { RUN_MARKER } from '../../lib/processes/process-tree.ts';
-import { openMcpCredentialStore } from '../../mcp/auth/mcp-credentials.ts';
-import { loginToMcpServer } from '../../mcp/auth/mcp-login.ts';
-import { loadMcpConfig, openMcpServerApprovals } from '../../mcp/config/load-config.ts';
+import type { Environment } from '../contracts/environment.ts';
+import type { McpServerState } from '../contracts/frontend/host-capabilities.ts';
+import { loadExtensions } from '../extensions/load-extensions.ts';
+import { getErrorMessage } from '../lib/errors.ts';
+import { RUN_MARKER } from '../lib/processes/process-tree.ts';
+import { openMcpCredentialStore } from '../mcp/auth/mcp-credentials.ts';
+import { loginToMcpServer } from '../mcp/auth/mcp-login.ts';
+import { loadMcpConfig, openMcpServerApprovals } from '../mcp/config/load-config.ts';
 import {
   type ClaudeDesktopServers,
   type McpConfigScope,
   openMcpServerFiles,
   readClaudeDesktopServers,
-} from '../../mcp/config/mcp-server-files.ts';
-import { parseMcpServerEntry } from '../../mcp/config/parse-mcp-server-entry.ts';
+} from '../mcp/config/mcp-server-files.ts';
+import { parseMcpServerEntry } from '../mcp/config/parse-mcp-server-entry.ts';
 import {
   type ConfiguredMcpServer,
   describeMcpLaunchDetails,
   describeMcpServerLaunch,
   hashMcpServerLaunch,
-} from '../../mcp/configured-mcp-server.ts';
-import { createMcpHub } from '../../mcp/hub.ts';
-import { openRunCleanupLog } from '../../session/run-cleanup-log.ts';
-import { loadEnabledPlugins } from '../../settings/load-enabled-plugins.ts';
-import { openTrustStore } from '../../settings/trust-store.ts';
-import { listSettingsFolders, readSettings } from '../read-settings.ts';
-import { loadFolderTrust } from '../trust/folder-trust.ts';
-import { createProgramGuard } from '../trust/program-guard.ts';
+} from '../mcp/configured-mcp-server.ts';
+import { createMcpHub } from '../mcp/hub.ts';
+import { openRunCleanupLog } from '../session/run-cleanup-log.ts';
+import { loadEnabledPlugins } from '../settings/load-enabled-plugins.ts';
+import { openTrustStore } from '../settings/trust-store.ts';
+import { listSettingsFolders, readSettings } from './read-settings.ts';
+import { loadFolderTrust } from './trust/folder-trust.ts';
+import { createProgramGuard } from './trust/program-guard.ts';
 
 export { describeMcpServerLaunch as describeServerLaunch };
 

@@ -1,39 +1,38 @@
 import { join } from 'node:path';
-import { getUserPromptText } from '../../context/compaction/kept-messages.ts';
-import type { AgentListener } from '../../contracts/agent.ts';
-import type { AgentEvent } from '../../contracts/event.ts';
-import type { Conversation } from '../../contracts/frontend/conversation.ts';
-import type { JsonObject } from '../../contracts/json.ts';
-import { type AssistantMessage, isTypedByUser } from '../../contracts/message.ts';
-import type { ModelPort, RequestMessage, SerializedRequestPieces } from '../../contracts/model.ts';
-import type { LiveSessionState } from '../../contracts/session-core.ts';
-import type { KnownKeys } from '../../lib/text/known-keys.ts';
-import { serializeModelRequestParts } from '../../model/providers/anthropic/messages-request.ts';
-import { createTitleGenerator, type TitleGenerator } from '../../model/side-calls.ts';
-import { openDebugLog } from '../../session/debug-log.ts';
-import { createDraftStore } from '../../session/input/draft-store.ts';
-import { createPromptHistory } from '../../session/input/prompt-history.ts';
-import {
-  type ClaudeTranscriptMirror,
-  createClaudeTranscriptMirror,
-} from '../../session/mirror/claude-transcript-mirror.ts';
-import type { OpenedSession } from '../../session/open-run-session.ts';
-import { getProjectDir } from '../../session/paths.ts';
+import { getUserPromptText } from '../context/compaction/kept-messages.ts';
+import type { AgentListener } from '../contracts/agent.ts';
+import type { AgentEvent } from '../contracts/event.ts';
+import type { Conversation } from '../contracts/frontend/conversation.ts';
+import type { JsonObject } from '../contracts/json.ts';
+import { type AssistantMessage, isTypedByUser } from '../contracts/message.ts';
+import type { ModelPort, RequestMessage, SerializedRequestPieces } from '../contracts/model.ts';
+import type { LiveSessionState, SessionCore } from '../contracts/session-core.ts';
+import type { GitRepository } from '../git/git-repository.ts';
+import type { KnownKeys } from '../lib/text/known-keys.ts';
+import { serializeModelRequestParts } from '../model/providers/anthropic/messages-request.ts';
+import type { ModelRegistry } from '../model/registry/model-registry.ts';
+import { createTitleGenerator, type TitleGenerator } from '../model/side-calls.ts';
+import type { UsageMeter } from '../model/usage-meter.ts';
+import type { ProcessLedger } from '../tools/bash/run-shell.ts';
+import { openDebugLog } from './debug-log.ts';
+import { createDraftStore } from './input/draft-store.ts';
+import { createPromptHistory } from './input/prompt-history.ts';
+import { type ClaudeTranscriptMirror, createClaudeTranscriptMirror } from './mirror/claude-transcript-mirror.ts';
+import type { OpenedSession } from './open-run-session.ts';
+import { getProjectDir } from './paths.ts';
 import {
   encodePromptFlags,
   encodeSessionSettings,
   findPreviousRequestHead,
   NO_WORK_DONE,
   type PreviousRequestHead,
-} from '../../session/persisted-state.ts';
-import { sealRecordedPermissions } from '../../session/records/permission-seal.ts';
-import { openTranscript, type SessionTranscript } from '../../session/records/session-transcript.ts';
-import { createReplyJournal } from '../../session/reply-journal.ts';
-import { createRequestDigestEncoder, createRequestDigester } from '../../session/request-digest.ts';
-import { createRequestHeadRecorder } from '../../session/request-head.ts';
-import type { RegisteredRun } from '../../session/run-cleanup-log.ts';
-import type { ProcessLedger } from '../../tools/bash/run-shell.ts';
-import type { Core } from '../core.ts';
+} from './persisted-state.ts';
+import { sealRecordedPermissions } from './records/permission-seal.ts';
+import { openTranscript, type SessionTranscript } from './records/session-transcript.ts';
+import { createReplyJournal } from './reply-journal.ts';
+import { createRequestDigestEncoder, createRequestDigester } from './request-digest.ts';
+import { createRequestHeadRecorder } from './request-head.ts';
+import type { RegisteredRun } from './run-cleanup-log.ts';
 
 /** The parts of a conversation that outlive the process. */
 export type Session = Pick<Conversation, 'draft' | 'history'> & {
@@ -56,10 +55,19 @@ export type Session = Pick<Conversation, 'draft' | 'history'> & {
   addSavedState(part: () => JsonObject): void;
 };
 
+/** The values of a conversation that are recorded, and what recording needs. */
+type RecordedCore = SessionCore & {
+  readonly repository: Pick<GitRepository, 'initialBranch'>;
+  readonly knownKeys: KnownKeys;
+  readonly model: Pick<ModelRegistry, 'port'>;
+  readonly smallModel: () => string | undefined;
+  readonly meter: Pick<UsageMeter, 'addReply' | 'createReport'>;
+};
+
 type SessionDeps = { readonly opened: OpenedSession; readonly started: RegisteredRun };
 
 /** Creates the session: the transcript, the draft, the history and the saved state. */
-export function createSession(core: Core, { opened, started }: SessionDeps): Session {
+export function createSession(core: RecordedCore, { opened, started }: SessionDeps): Session {
   const { options, live } = core;
   const mirror = createTranscriptMirror(core, opened);
   const transcript = sealPermissions(core, opened, openSessionTranscript(core, opened, mirror));
@@ -108,7 +116,7 @@ export function createSession(core: Core, { opened, started }: SessionDeps): Ses
 
 /** Seals what records of the session permit, so that a resume restores only what this installation has written. */
 function sealPermissions(
-  { environment: { ouroHome } }: Core,
+  { environment: { ouroHome } }: RecordedCore,
   { dir, id }: OpenedSession,
   transcript: SessionTranscript,
 ): SessionTranscript {
@@ -121,7 +129,7 @@ function sealPermissions(
 }
 
 function openSessionTranscript(
-  { options, environment, cwd, repository, knownKeys, bus, newId, now }: Core,
+  { options, environment, cwd, repository, knownKeys, bus, newId, now }: RecordedCore,
   opened: OpenedSession,
   mirror: ClaudeTranscriptMirror | undefined,
 ): SessionTranscript {
@@ -145,7 +153,7 @@ function openSessionTranscript(
 
 /** Creates the mirror in Claude Code's format, if the settings ask for one. */
 function createTranscriptMirror(
-  { options, environment, settings, cwd, knownKeys, bus }: Core,
+  { options, environment, settings, cwd, knownKeys, bus }: RecordedCore,
   opened: OpenedSession,
 ): ClaudeTranscriptMirror | undefined {
   const mirrorRoot = settings.current().transcriptMirror;
@@ -163,7 +171,7 @@ function createTranscriptMirror(
 
 /** Creates the saver of the state for a resume: all of it with the first message, then changes after each run. */
 function createStateSaver(
-  { options, live, meter }: Core,
+  { options, live, meter }: RecordedCore,
   { append }: Pick<SessionTranscript, 'append'>,
   { stored: { worked: earlier = NO_WORK_DONE } }: OpenedSession,
 ) {
@@ -197,7 +205,7 @@ function createStateSaver(
 }
 
 /** Opens the stores for the draft and the prompt history. */
-function openInputStores({ environment, cwd, now }: Core, { id: sessionId, dir, isResumed }: OpenedSession) {
+function openInputStores({ environment, cwd, now }: RecordedCore, { id: sessionId, dir, isResumed }: OpenedSession) {
   return {
     draft: createDraftStore({ dir, sessionId, opening: isResumed ? 'resumed' : 'new', now }),
     history: createPromptHistory({ path: join(environment.ouroHome, 'history.jsonl'), cwd, sessionId, now }),

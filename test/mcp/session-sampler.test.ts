@@ -4,14 +4,14 @@ import {
   ListToolsRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js';
 import { expect, test } from 'vitest';
-import { createSessionMcpSampler } from '../../../src/app/mcp/servers.ts';
-import { inProcess } from '../../mcp/in-process.ts';
-import { calls, says, toolUse } from '../../support/api/reply.ts';
-import { startApiServer } from '../../support/api/server.ts';
-import { composed } from '../../support/composed.ts';
-import { testCore } from '../../support/core.ts';
-import { runOptions } from '../../support/run-options.ts';
-import { createTempProject } from '../../support/temp-project.ts';
+import { createSessionMcpSampler } from '../../src/mcp/session-sampler.ts';
+import { calls, says, toolUse } from '../support/api/reply.ts';
+import { startApiServer } from '../support/api/server.ts';
+import { composed } from '../support/composed.ts';
+import { testCore } from '../support/core.ts';
+import { runOptions } from '../support/run-options.ts';
+import { createTempProject } from '../support/temp-project.ts';
+import { inProcess } from './in-process.ts';
 
 const ASKED = { messages: [{ role: 'user', content: { type: 'text', text: 'Name a river.' } }], maxTokens: 9 } as const;
 

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { startApiServer } from '../../support/api/server.ts';
-import { composed } from '../../support/composed.ts';
-import { createTempProject, type TempProject } from '../../support/temp-project.ts';
+import { startApiServer } from '../support/api/server.ts';
+import { composed } from '../support/composed.ts';
+import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
 /** A server that does nothing but leave a file behind. */
 const config = (project: TempProject, mark: string, env: Readonly<Record<string, string>> = {}) =>

@@ -1,31 +1,49 @@
 import { join } from 'node:path';
-import type { Feature } from '../../contracts/feature.ts';
-import type { Rule } from '../../contracts/permission.ts';
-import type { QueryDeps } from '../../contracts/query.ts';
-import type { Tool } from '../../contracts/tool.ts';
-import { getErrorMessage } from '../../lib/errors.ts';
-import { createFileChangeDetector } from '../../lib/files/file-change-detector.ts';
-import type { ChildProcessLedger } from '../../lib/processes/piped-program.ts';
-import { resolveUndefinedOnAbort } from '../../lib/promises.ts';
-import { wrapInReminder } from '../../lib/text/reminder.ts';
-import { truncateEnd } from '../../lib/text/text-width.ts';
-import { loadMcpConfig, openMcpServerApprovals } from '../../mcp/config/load-config.ts';
-import { type McpConfig, PROJECT_MCP_FILE } from '../../mcp/config/resolve-config.ts';
-import { type ConfiguredMcpServer, describeMcpLaunchDetails } from '../../mcp/configured-mcp-server.ts';
-import { createBinaryContentStore } from '../../mcp/content.ts';
-import { createMcpHub, type McpHub } from '../../mcp/hub.ts';
-import { createResourceChanges } from '../../mcp/resource-changes.ts';
-import type { RunSamplingRequest } from '../../mcp/sampling.ts';
-import { getSamplingVerdict } from '../../permissions/rules/parse-rule.ts';
-import { buildSettingsVariables } from '../../settings/effective-environment.ts';
-import { createListMcpResourcesTool, createReadMcpResourceTool } from '../../tools/mcp-resources.ts';
-import type { Core } from '../core.ts';
-import { listSettingsFolders } from '../read-settings.ts';
-import type { ProgramGuard } from '../trust/program-guard.ts';
+import type { Feature } from '../contracts/feature.ts';
+import type { Rule } from '../contracts/permission.ts';
+import type { QueryDeps } from '../contracts/query.ts';
+import type { SessionCore } from '../contracts/session-core.ts';
+import type { Tool } from '../contracts/tool.ts';
+import type { Extensions } from '../extensions/load-extensions.ts';
+import { getErrorMessage } from '../lib/errors.ts';
+import { createFileChangeDetector } from '../lib/files/file-change-detector.ts';
+import type { ChildProcessLedger } from '../lib/processes/piped-program.ts';
+import type { ProgramCheck, ProgramStart } from '../lib/processes/program-check.ts';
+import { resolveUndefinedOnAbort } from '../lib/promises.ts';
+import { wrapInReminder } from '../lib/text/reminder.ts';
+import { truncateEnd } from '../lib/text/text-width.ts';
+import type { ModelRegistry } from '../model/registry/model-registry.ts';
+import type { UsageMeter } from '../model/usage-meter.ts';
+import { getSamplingVerdict } from '../permissions/rules/parse-rule.ts';
+import { buildSettingsVariables } from '../settings/effective-environment.ts';
+import { createListMcpResourcesTool, createReadMcpResourceTool } from '../tools/mcp-resources.ts';
+import { loadMcpConfig, openMcpServerApprovals } from './config/load-config.ts';
+import { type McpConfig, PROJECT_MCP_FILE } from './config/resolve-config.ts';
+import { type ConfiguredMcpServer, describeMcpLaunchDetails } from './configured-mcp-server.ts';
+import { createBinaryContentStore } from './content.ts';
+import { createMcpHub, type McpHub } from './hub.ts';
+import { createResourceChanges } from './resource-changes.ts';
+import { createSessionMcpSampler } from './session-sampler.ts';
+
+type McpGuard = {
+  readonly check: ProgramCheck;
+  /** Approves the files of a program that the user has just agreed to start. */
+  approve(command: ProgramStart['command']): Promise<void>;
+};
+
+type McpCore = SessionCore & {
+  readonly extensions: { current(): Extensions };
+  readonly model: Pick<ModelRegistry, 'port'>;
+  readonly meter: UsageMeter;
+};
 
 /** The parts of the session that its MCP servers depend on. */
 type McpServersDeps = {
-  readonly guard: ProgramGuard;
+  readonly guard: McpGuard;
+  /** Folders whose configuration counts, the nearest first. */
+  readonly folders: readonly [string, ...string[]];
+  /** Asks the user. */
+  readonly askUser: QueryDeps['ask'];
   readonly getRoots: () => readonly string[];
   readonly ledger: ChildProcessLedger;
   readonly getRules: () => readonly Rule[];
@@ -76,14 +94,13 @@ const MENTION_TIMEOUT_MS = 30_000;
 const MENTION_CHARS = 100_000;
 
 /** Creates the MCP servers of a session from its configuration; nothing is started yet. */
-export async function createMcpServers(core: Core, deps: McpServersDeps): Promise<McpServers> {
+export async function createMcpServers(core: McpCore, deps: McpServersDeps): Promise<McpServers> {
   const { options, environment, cwd, settings } = core;
-  const loadConfig = () =>
-    loadMcpConfig({ ...core, folders: listSettingsFolders(cwd, environment.home), loaded: settings.loaded() });
+  const loadConfig = () => loadMcpConfig({ ...core, folders: deps.folders, loaded: settings.loaded() });
   const config = await loadConfig();
   const resourceChanges = createResourceChanges();
   const neverAborted = new AbortController().signal;
-  let ask: AskUser = (...args) => core.bus.getPort().ask(...args);
+  let ask = deps.askUser;
   const hub = createMcpHub({
     servers: config.servers,
     hostServers: options.host?.mcpServers ?? [],
@@ -151,7 +168,7 @@ export async function createMcpServers(core: Core, deps: McpServersDeps): Promis
       await hub.whenCommandListed(command);
     },
     resourceChanges,
-    refresh: createRefresh(config, core, hub, loadConfig),
+    refresh: createRefresh(config, core, deps.folders, hub, loadConfig),
     readMention: (mention) => readMention(mention, hub, getCallTimeout(MENTION_TIMEOUT_MS)),
     ...createApproval({ core, hub, loadConfig, guard: deps.guard }),
   };
@@ -171,10 +188,10 @@ async function readMention(mention: string, hub: McpHub, limitMs: number): Promi
 }
 
 type ApprovalDeps = {
-  readonly core: Core;
+  readonly core: McpCore;
   readonly hub: McpHub;
   readonly loadConfig: () => Promise<McpConfig>;
-  readonly guard: ProgramGuard;
+  readonly guard: McpGuard;
 };
 
 /** Creates the display and approval of servers; one that changed since it was shown is shown again, not approved. */
@@ -221,7 +238,8 @@ function createApproval({
 /** Creates the refresh, which checks the configuration files by stat and applies their changes to the hub. */
 function createRefresh(
   initial: McpConfig,
-  { cwd, trusted, environment, bus, options }: Core,
+  { trusted, environment, bus, options }: McpCore,
+  folders: readonly string[],
   hub: McpHub,
   loadConfig: () => Promise<McpConfig>,
 ): () => Promise<void> {
@@ -230,9 +248,7 @@ function createRefresh(
   const files = createFileChangeDetector([
     join(environment.ouroHome, 'settings.json'),
     join(environment.ouroHome, 'agents'),
-    ...(trusted
-      ? listSettingsFolders(cwd, environment.home).flatMap((folder) => projectFiles.map((name) => join(folder, name)))
-      : []),
+    ...(trusted ? folders.flatMap((folder) => projectFiles.map((name) => join(folder, name))) : []),
   ]);
   return async () => {
     if (!(await files.hasChanged())) return;
@@ -259,36 +275,10 @@ function createRefresh(
 const NOTICE_COLUMNS = 78;
 
 /** Describes servers that wait for approval, in one row on the screen. */
-function describeUnapproved(names: readonly string[], frontend: Core['options']['frontend']): readonly string[] {
+function describeUnapproved(names: readonly string[], frontend: SessionCore['options']['frontend']): readonly string[] {
   if (names.length === 0) return [];
   if (frontend !== 'screen')
     return [`MCP servers waiting for your approval: ${names.join(', ')}. Run "ouro mcp list" to review them.`];
   const [before, after] = ['MCP servers waiting for approval: ', '. Review them with /mcp.'];
   return [`${before}${truncateEnd(names.join(', '), NOTICE_COLUMNS - before.length - after.length)}${after}`];
-}
-
-const SAMPLE_TIMEOUT_MS = 300_000;
-
-/** Creates the function that sends servers' requests to the session's model, within the budget of the run. @internal */
-export function createSessionMcpSampler({
-  model,
-  live,
-  meter,
-  options,
-}: Pick<Core, 'model' | 'live' | 'meter' | 'options'>): RunSamplingRequest {
-  return async (samplingRequest, signal) => {
-    const { maxBudgetUsd } = options;
-    if (maxBudgetUsd !== undefined && meter.getCostUsd() >= maxBudgetUsd)
-      return { ok: false, why: `the budget of $${maxBudgetUsd} is used up.` };
-    const name = live.current().model;
-    const request = { ...samplingRequest, model: name, breakpoints: [], effort: 'off' } as const;
-    const limit = AbortSignal.any([signal, AbortSignal.timeout(SAMPLE_TIMEOUT_MS)]);
-    const stream = model.port.stream(request, { restartable: () => true, overloadLimit: 2, maxRetries: 2 }, limit);
-    let next = await stream.next();
-    while (!next.done) next = await stream.next();
-    if (!next.value.ok) return { ok: false, why: next.value.failure.message };
-    const { message, stopReason, usage } = next.value;
-    meter.addReply(name, usage);
-    return { ok: true, message: { ...message, stopReason }, outputTokens: usage.outputTokens };
-  };
 }

@@ -1,0 +1,30 @@
+import type { SessionCore } from '../contracts/session-core.ts';
+import type { ModelRegistry } from '../model/registry/model-registry.ts';
+import type { UsageMeter } from '../model/usage-meter.ts';
+import type { RunSamplingRequest } from './sampling.ts';
+
+const SAMPLE_TIMEOUT_MS = 300_000;
+
+type SamplerCore = Pick<SessionCore, 'live' | 'options'> & {
+  readonly model: Pick<ModelRegistry, 'port'>;
+  readonly meter: Pick<UsageMeter, 'addReply' | 'getCostUsd'>;
+};
+
+/** Creates the function that sends servers' requests to the session's model, within the budget of the run. */
+export function createSessionMcpSampler({ model, live, meter, options }: SamplerCore): RunSamplingRequest {
+  return async (samplingRequest, signal) => {
+    const { maxBudgetUsd } = options;
+    if (maxBudgetUsd !== undefined && meter.getCostUsd() >= maxBudgetUsd)
+      return { ok: false, why: `the budget of $${maxBudgetUsd} is used up.` };
+    const name = live.current().model;
+    const request = { ...samplingRequest, model: name, breakpoints: [], effort: 'off' } as const;
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(SAMPLE_TIMEOUT_MS)]);
+    const stream = model.port.stream(request, { restartable: () => true, overloadLimit: 2, maxRetries: 2 }, limit);
+    let next = await stream.next();
+    while (!next.done) next = await stream.next();
+    if (!next.value.ok) return { ok: false, why: next.value.failure.message };
+    const { message, stopReason, usage } = next.value;
+    meter.addReply(name, usage);
+    return { ok: true, message: { ...message, stopReason }, outputTokens: usage.outputTokens };
+  };
+}
