@@ -116,6 +116,8 @@ function listCandidates(words: readonly string[], { cwd, variables }: Surroundin
     ...(word.includes('=') ? [word.slice(word.indexOf('=') + 1)] : []),
     ...(/^-[^-]./.test(word) ? [word.slice(2)] : []),
     ...(word.startsWith('file://') ? [word.slice('file://'.length)] : []),
+    // The line may set HOME to one of its folders.
+    ...(word.startsWith('~/') ? [word.slice('~/'.length)] : []),
   ]);
   const resolveIn = (folder: string) => (name: string) =>
     name === '~' || name.startsWith('~/') ? join(variables.HOME ?? '/', name.slice(1)) : resolve(folder, name);

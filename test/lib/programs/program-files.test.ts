@@ -73,6 +73,8 @@ test('a path that a line puts together, a package and a module are named by the 
     'PATH=$PWD/hooks:$PATH a.sh',
     'export PATH=./hooks:$PATH; a.sh',
     'run-parts --regex=. hooks',
+    'HOME=$PWD; sh ~/hooks/a.sh',
+    'HOME=hooks sh -c "sh ~/a.sh"',
   ])
     expect([line, list(project, line).filter((file) => file.startsWith('hooks'))]).toEqual([line, ['hooks/a.sh']]);
   expect(list(project, 'sh deep/?/*.sh')).toEqual(['deep/x/a.sh']);
