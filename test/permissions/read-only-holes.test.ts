@@ -435,6 +435,7 @@ test('a program asks whose usual input is a link that leads out of the workspace
     'go.sum': 'go mod verify',
     '.ignore': 'rg a src',
     '.rgignore': 'rg a src',
+    '.gitignore': 'rg a src',
   };
   for (const [name, line] of Object.entries(lines)) {
     const before = decideBash(other, line).verdict;

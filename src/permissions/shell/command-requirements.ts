@@ -267,7 +267,7 @@ const IMPLICIT_INPUTS = splitWords(`
 `);
 
 /** Files of patterns, of which search programs print lines that they cannot parse. */
-const SEARCH_INPUTS = splitWords('.ignore .rgignore .fdignore');
+const SEARCH_INPUTS = splitWords('.ignore .rgignore .fdignore .gitignore');
 
 /** Returns the reason why a program could print a file outside: its usual input is a link that leads there. */
 function findLinkedInputProblem(context: DecisionContext, { cwds }: ResolvedCommand, inputs: readonly string[]) {
