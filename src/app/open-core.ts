@@ -26,8 +26,8 @@ import { createLiveSessionState } from '../session/persisted-state.ts';
 import type { RegisteredRun } from '../session/run-cleanup-log.ts';
 import { applySettingsEnvironment } from '../settings/effective-environment.ts';
 import { type Core, createEventBus, createInbox } from './core.ts';
+import { openLiveSettings } from './live-settings.ts';
 import { createExtensionReadGate } from './permissions/instruction-read-gate.ts';
-import { openLiveSettings } from './settings/live-settings.ts';
 import { loadFolderTrust } from './trust/folder-trust.ts';
 
 /** The opened core and session, or the reason why the run cannot start. */

@@ -205,13 +205,13 @@ const PLANTED: readonly (readonly [string, Readonly<Record<string, string>>, str
   [
     'an import against the order of the folders of app',
     {
-      'app/settings/part.ts':
+      'app/permissions/part.ts':
         "import '../../tools/leaf.ts';\nimport '../../model/leaf.ts';\nimport '../loop/part.ts';\n",
       'app/loop/part.ts': "import '../../tools/leaf.ts';\nimport '../../model/leaf.ts';\n",
       'tools/leaf.ts': LEAF,
       'model/leaf.ts': LEAF,
     },
-    'app/settings/part.ts: app/settings may not import app/loop/part.ts',
+    'app/permissions/part.ts: app/permissions may not import app/loop/part.ts',
   ],
 ];
 

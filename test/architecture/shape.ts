@@ -23,7 +23,7 @@ const SEPARATE_FILES: Readonly<Record<string, string>> = {
 const CORE = 'app/core.ts';
 
 /** The folders of app/ by rank: each may import those before it. */
-const APP_FOLDERS = ['trust', 'settings', 'permissions', 'mcp', 'replay', 'session', 'setup', 'loop', 'commands'];
+const APP_FOLDERS = ['trust', 'permissions', 'replay', 'session', 'setup', 'loop', 'commands'];
 
 export type Edges = ReadonlyMap<string, readonly string[]>;
 

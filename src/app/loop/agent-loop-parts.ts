@@ -12,6 +12,7 @@ import { createModelFallbacks } from '../../model/model-fallbacks.ts';
 import { createAutoModeJudge } from '../../permissions/auto-mode-judge.ts';
 import type { CurrentSessionState } from '../../prompt/current-session-state.ts';
 import { createOfferedSkills } from '../../prompt/offered-skills.ts';
+import { createSessionSystemPrompt } from '../../prompt/session-system-prompt.ts';
 import { getPromptPartText } from '../../prompt/system-prompt-state.ts';
 import type { Session } from '../../session/session.ts';
 import type { SessionCheckpoints } from '../../session/session-checkpoints.ts';
@@ -23,13 +24,14 @@ import { createSkillTool } from '../../tools/skill.ts';
 import { createSubAgentCallRegistry } from '../../tools/task/sub-agent-call-registry.ts';
 import { createTaskTool } from '../../tools/task/task.ts';
 import type { Core } from '../core.ts';
+import { createInstructionReadGate } from '../permissions/instruction-read-gate.ts';
 import type { SessionPermissions } from '../permissions/session-permissions.ts';
+import { MANAGED_SETTINGS_DIR } from '../read-settings.ts';
 import type { SessionHooks } from '../session-hooks.ts';
 import { type ContextPipelineDeps, createContextPipeline, createSubAgentContextPipeline } from './context-pipeline.ts';
 import { createDirectToolCalls } from './direct-tool-calls.ts';
 import { createFeatureLists } from './list-features.ts';
 import { createQueryDepsFactory } from './query-deps-factory.ts';
-import { createSessionSystemPrompt } from './session-system-prompt.ts';
 import { createSkillRunner, type SkillRunner } from './skill-runner.ts';
 import { createSubAgentManager, type SubAgentManager } from './sub-agent-manager.ts';
 import { createToolset } from './toolset.ts';
@@ -61,6 +63,8 @@ export function createAgentLoopParts(core: Core, deps: LoopDeps) {
   const prompt = createSessionSystemPrompt(core, {
     offeredSkills: offeredSkills.list,
     permissions: deps.permissions,
+    managedDir: MANAGED_SETTINGS_DIR,
+    mayRead: createInstructionReadGate(core, deps.permissions),
     sentBefore: session.sentBefore,
     tools: () => toolset.listOffered().flatMap(({ name, isHidden }) => (isHidden === true ? [] : [name])),
     mcpInstructions: mcp.hub.listInstructions,

@@ -19,6 +19,7 @@ import type { ModelFallbacks } from '../../model/model-fallbacks.ts';
 import type { AutoModeJudge } from '../../permissions/auto-mode-judge.ts';
 import { createMemoryFeature } from '../../prompt/memory/memory-feature.ts';
 import type { createOfferedSkills } from '../../prompt/offered-skills.ts';
+import type { SessionSystemPrompt } from '../../prompt/session-system-prompt.ts';
 import { getSubAgentPath } from '../../session/paths.ts';
 import type { Session } from '../../session/session.ts';
 import type { SessionCheckpoints } from '../../session/session-checkpoints.ts';
@@ -30,7 +31,6 @@ import { createTodoFeature } from '../../tools/todo-write.ts';
 import type { Core } from '../core.ts';
 import type { SessionPermissions } from '../permissions/session-permissions.ts';
 import type { SessionHooks } from '../session-hooks.ts';
-import type { SessionSystemPrompt } from './session-system-prompt.ts';
 
 type FeatureParts = Parameters<typeof createChangedFilesFormatter>[1] & {
   readonly session: Pick<Session, 'transcript'>;

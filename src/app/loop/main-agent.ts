@@ -5,8 +5,8 @@ import { composePromptHook } from '../../engine/features.ts';
 import type { IdeIntegration } from '../../ide/ide-integration.ts';
 import type { McpServers } from '../../mcp/session-servers.ts';
 import type { Session } from '../../session/session.ts';
+import { createSettingsChangeHandler } from '../../settings/settings-change-handler.ts';
 import type { Core } from '../core.ts';
-import { createSettingsChangeHandler } from '../settings/settings-change-handler.ts';
 import type { AgentLoopParts } from './agent-loop-parts.ts';
 
 type MainAgentDeps = {

@@ -1,25 +1,31 @@
 import { release } from 'node:os';
 import { join } from 'node:path';
-import type { AgentEvent } from '../../contracts/event.ts';
-import type { Skill } from '../../contracts/extension.ts';
-import type { ReminderMoment } from '../../contracts/feature.ts';
-import type { SystemPart } from '../../contracts/model.ts';
-import type { SettingsLayer } from '../../contracts/settings.ts';
-import { findEnclosingRepository } from '../../git/git-repository.ts';
-import { omitUndefined } from '../../lib/json.ts';
-import { findShell } from '../../lib/processes/find-shell.ts';
-import { wrapInReminder } from '../../lib/text/reminder.ts';
-import { describeAllowedCalls } from '../../permissions/denial-message.ts';
-import { type ConfiguredInstructions, listConfiguredInstructions } from '../../prompt/memory/memory-locations.ts';
-import { createSessionMemory, type SessionMemory } from '../../prompt/memory/session-memory-files.ts';
-import { createFactTracker } from '../../prompt/session-facts.ts';
+import type { AgentEvent } from '../contracts/event.ts';
+import type { Skill } from '../contracts/extension.ts';
+import type { ReminderMoment } from '../contracts/feature.ts';
+import type { SystemPart } from '../contracts/model.ts';
+import type { SessionCore } from '../contracts/session-core.ts';
+import type { SettingsLayer } from '../contracts/settings.ts';
+import type { Extensions } from '../extensions/load-extensions.ts';
+import type { GitRepository } from '../git/git-repository.ts';
+import { findEnclosingRepository } from '../git/git-repository.ts';
+import { omitUndefined } from '../lib/json.ts';
+import { findShell } from '../lib/processes/find-shell.ts';
+import { wrapInReminder } from '../lib/text/reminder.ts';
+import type { ModelRegistry } from '../model/registry/model-registry.ts';
+import { describeAllowedCalls } from '../permissions/denial-message.ts';
+import type { PermissionPolicySource } from '../permissions/permission-policy-source.ts';
+import { isSettingsSourceEnabled, type SelectableSettingsSource } from '../settings/load-settings.ts';
+import type { MemoryDeps } from './memory/load-memory.ts';
+import { type ConfiguredInstructions, listConfiguredInstructions } from './memory/memory-locations.ts';
+import { createSessionMemory, type SessionMemory } from './memory/session-memory-files.ts';
+import { createFactTracker, type ModelKnownFacts } from './session-facts.ts';
 import {
   type AnswerPreferences,
   createSystemPrompt,
   type PromptEnvironment,
   renderSystemPrompt,
-} from '../../prompt/system-prompt.ts';
-
+} from './system-prompt.ts';
 import {
   createSystemPromptState,
   getPromptPartText,
@@ -28,18 +34,28 @@ import {
   type SystemPromptEvent,
   type SystemPromptState,
   shouldCompareSystemPrompt,
-} from '../../prompt/system-prompt-state.ts';
-import type { PreviousRequestHead } from '../../session/persisted-state.ts';
-import { isSettingsSourceEnabled, type SelectableSettingsSource } from '../../settings/load-settings.ts';
-import type { Core } from '../core.ts';
-import { createInstructionReadGate } from '../permissions/instruction-read-gate.ts';
-import type { SessionPermissions } from '../permissions/session-permissions.ts';
-import { MANAGED_SETTINGS_DIR } from '../read-settings.ts';
+} from './system-prompt-state.ts';
+
+type PromptCore = SessionCore & {
+  readonly extensions: { current(): Extensions; refresh(): Promise<void> };
+  readonly model: Pick<ModelRegistry, 'infoOf'>;
+  readonly repository: GitRepository;
+};
 
 type PromptDeps = {
-  readonly permissions: Pick<SessionPermissions, 'getPolicy' | 'canAsk'>;
+  readonly permissions: Pick<PermissionPolicySource, 'getPolicy'> & { readonly canAsk: boolean };
+  /** Folder of the managed settings, which may have instructions. */
+  readonly managedDir: string;
+  /** Decides whether the model may get the instructions of a file. */
+  readonly mayRead: MemoryDeps['mayRead'];
   /** Prompt and facts that an earlier run of this session sent. */
-  readonly sentBefore: Pick<PreviousRequestHead, 'system' | 'announced' | 'instructions'> | undefined;
+  readonly sentBefore:
+    | {
+        readonly system: readonly SystemPart[];
+        readonly announced?: ModelKnownFacts | undefined;
+        readonly instructions?: string | null | undefined;
+      }
+    | undefined;
   readonly tools: () => readonly string[];
   readonly offeredSkills: () => readonly Skill[];
   readonly mcpInstructions: () => readonly { readonly server: string; readonly instructions: string }[];
@@ -49,7 +65,7 @@ type PromptDeps = {
 export type SessionSystemPrompt = ReturnType<typeof createSessionSystemPrompt>;
 
 /** Creates the system prompt, which is rendered once; what changes later is told in reminders. */
-export function createSessionSystemPrompt(core: Core, deps: PromptDeps) {
+export function createSessionSystemPrompt(core: PromptCore, deps: PromptDeps) {
   const { options, live, repository } = core;
   const { sentBefore } = deps;
   const { now, change } = createStateHolder(
@@ -144,7 +160,10 @@ function createStateHolder(first: SystemPromptState) {
   };
 }
 
-function createMemoryFiles(core: Core, { permissions }: Pick<PromptDeps, 'permissions'>): SessionMemory {
+function createMemoryFiles(
+  core: PromptCore,
+  { managedDir, mayRead }: Pick<PromptDeps, 'managedDir' | 'mayRead'>,
+): SessionMemory {
   const { environment, live, trusted, repository, options } = core;
   const isIncluded = (source: SelectableSettingsSource) => isSettingsSourceEnabled(options.settingSources, source);
   return createSessionMemory({
@@ -152,7 +171,7 @@ function createMemoryFiles(core: Core, { permissions }: Pick<PromptDeps, 'permis
     root: repository.root,
     home: environment.home,
     globalFiles: [
-      { path: join(MANAGED_SETTINGS_DIR, 'CLAUDE.md'), scope: 'managed' },
+      { path: join(managedDir, 'CLAUDE.md'), scope: 'managed' },
       ...(isIncluded('user') ? ['CLAUDE.md', 'AGENTS.md'] : []).map((name) => ({
         path: join(environment.ouroHome, name),
         scope: 'user' as const,
@@ -164,7 +183,7 @@ function createMemoryFiles(core: Core, { permissions }: Pick<PromptDeps, 'permis
       const folders = [...new Set([repository.root, live.current().cwd])];
       return listConfiguredInstructions(named, { folders, home: environment.home });
     },
-    mayRead: createInstructionReadGate(core, permissions),
+    mayRead,
   });
 }
 
@@ -176,7 +195,7 @@ function listNamedInstructions(layers: readonly SettingsLayer[]): readonly Confi
   });
 }
 
-async function renderParts(core: Core, deps: PromptDeps, memory: SessionMemory): Promise<readonly SystemPart[]> {
+async function renderParts(core: PromptCore, deps: PromptDeps, memory: SessionMemory): Promise<readonly SystemPart[]> {
   const { options, cwd } = core;
   const [files, git] = await Promise.all([memory.load(), core.repository.initialSnapshot]);
   const { language, style } = resolveAnswerStyle(core);
@@ -200,13 +219,13 @@ async function renderParts(core: Core, deps: PromptDeps, memory: SessionMemory):
 }
 
 /** Returns why the state of the repository is unknown; `undefined` if there is none. */
-function explainUnreadRepository({ cwd, trusted }: Core): 'untrusted' | 'failed' | undefined {
+function explainUnreadRepository({ cwd, trusted }: PromptCore): 'untrusted' | 'failed' | undefined {
   if (findEnclosingRepository(cwd) === undefined) return undefined;
   return trusted ? 'failed' : 'untrusted';
 }
 
 function describeModelAndPermissions(
-  { live, model }: Core,
+  { live, model }: PromptCore,
   { permissions }: Pick<PromptDeps, 'permissions'>,
 ): Pick<PromptEnvironment, 'model' | 'permissions'> {
   const { cwd, mode, model: id } = live.current();
@@ -221,7 +240,7 @@ function describeModelAndPermissions(
   };
 }
 
-function resolveAnswerStyle({ options, live, extensions, settings }: Core): AnswerPreferences {
+function resolveAnswerStyle({ options, live, extensions, settings }: PromptCore): AnswerPreferences {
   const styleName = live.current().outputStyle;
   // A custom system prompt replaces all output styles.
   const styles = options.systemPrompt === undefined ? extensions.current().styles : [];

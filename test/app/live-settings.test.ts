@@ -1,12 +1,12 @@
 import { rm, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readEnvironment } from '../../../src/app/environment.ts';
-import { openLiveSettings } from '../../../src/app/settings/live-settings.ts';
-import { loadFolderTrust } from '../../../src/app/trust/folder-trust.ts';
-import { bareEnvironment } from '../../support/environment.ts';
-import { runOptions } from '../../support/run-options.ts';
-import { createTempProject } from '../../support/temp-project.ts';
+import { readEnvironment } from '../../src/app/environment.ts';
+import { openLiveSettings } from '../../src/app/live-settings.ts';
+import { loadFolderTrust } from '../../src/app/trust/folder-trust.ts';
+import { bareEnvironment } from '../support/environment.ts';
+import { runOptions } from '../support/run-options.ts';
+import { createTempProject } from '../support/temp-project.ts';
 
 const FILE = '.claude/settings.json';
 

@@ -1,19 +1,19 @@
 import { join } from 'node:path';
-import type { Environment } from '../../contracts/environment.ts';
-import type { CliRunOptions } from '../../contracts/frontend/cli-run-options.ts';
-import type { LiveSettings } from '../../contracts/session-core.ts';
-import type { LoadedSettings, SettingsProblem } from '../../contracts/settings.ts';
-import { loadExtensions, type ProjectFileAdmission } from '../../extensions/load-extensions.ts';
-import { filterSkills } from '../../extensions/load-skills.ts';
-import { createFileChangeDetector } from '../../lib/files/file-change-detector.ts';
-import { getSettingsPath } from '../../settings/edit-settings.ts';
-import { buildChildVariables, resolveTimeoutsAndRetries } from '../../settings/effective-environment.ts';
-import { loadEnabledPlugins } from '../../settings/load-enabled-plugins.ts';
-import { formatConfigProblems, isSettingsSourceEnabled } from '../../settings/load-settings.ts';
-import { keepRestrictions } from '../../settings/merge-settings.ts';
-import type { CurrentExtensions, EventBus } from '../core.ts';
-import { listSettingsFolders, readSettings } from '../read-settings.ts';
-import type { FolderTrust } from '../trust/folder-trust.ts';
+import type { Environment } from '../contracts/environment.ts';
+import type { CliRunOptions } from '../contracts/frontend/cli-run-options.ts';
+import type { LiveSettings } from '../contracts/session-core.ts';
+import type { LoadedSettings, SettingsProblem } from '../contracts/settings.ts';
+import { loadExtensions, type ProjectFileAdmission } from '../extensions/load-extensions.ts';
+import { filterSkills } from '../extensions/load-skills.ts';
+import { createFileChangeDetector } from '../lib/files/file-change-detector.ts';
+import { getSettingsPath } from '../settings/edit-settings.ts';
+import { buildChildVariables, resolveTimeoutsAndRetries } from '../settings/effective-environment.ts';
+import { loadEnabledPlugins } from '../settings/load-enabled-plugins.ts';
+import { formatConfigProblems, isSettingsSourceEnabled } from '../settings/load-settings.ts';
+import { keepRestrictions } from '../settings/merge-settings.ts';
+import type { CurrentExtensions, EventBus } from './core.ts';
+import { listSettingsFolders, readSettings } from './read-settings.ts';
+import type { FolderTrust } from './trust/folder-trust.ts';
 
 const EXTENSION_FOLDERS = ['commands', 'skills', 'agents', 'output-styles'];
 

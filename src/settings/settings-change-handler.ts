@@ -1,6 +1,6 @@
-import type { Settings } from '../../contracts/settings.ts';
-import { DEFAULT_MODEL, resolveModel } from '../../model/built-in-models.ts';
-import type { Core } from '../core.ts';
+import type { SessionCore } from '../contracts/session-core.ts';
+import type { Settings } from '../contracts/settings.ts';
+import { DEFAULT_MODEL, resolveModel } from '../model/built-in-models.ts';
 
 type SettingsFollowerDeps = {
   /** Announces an intended change of the next request. */
@@ -12,7 +12,7 @@ type SettingsFollowerDeps = {
  * by a flag or a command are kept; they differ from the previous setting.
  */
 export function createSettingsChangeHandler(
-  { settings, live, options, environment }: Core,
+  { settings, live, options, environment }: SessionCore,
   { expectChange }: SettingsFollowerDeps,
 ): () => void {
   let before = settings.current();

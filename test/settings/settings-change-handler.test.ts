@@ -1,15 +1,15 @@
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import type { AgentEvent } from '../../../src/contracts/event.ts';
-import type { Conversation } from '../../../src/contracts/frontend/conversation.ts';
-import { SETTING_KEYS } from '../../../src/contracts/setting-keys.ts';
-import type { SandboxSettings, Settings } from '../../../src/contracts/settings.ts';
-import { type ApiTurn, calls, says, status, toolUse } from '../../support/api/reply.ts';
-import { startApiServer } from '../../support/api/server.ts';
-import { composed } from '../../support/composed.ts';
-import { someOf } from '../../support/runs.ts';
-import { createTempProject, type TempProject } from '../../support/temp-project.ts';
+import type { AgentEvent } from '../../src/contracts/event.ts';
+import type { Conversation } from '../../src/contracts/frontend/conversation.ts';
+import { SETTING_KEYS } from '../../src/contracts/setting-keys.ts';
+import type { SandboxSettings, Settings } from '../../src/contracts/settings.ts';
+import { type ApiTurn, calls, says, status, toolUse } from '../support/api/reply.ts';
+import { startApiServer } from '../support/api/server.ts';
+import { composed } from '../support/composed.ts';
+import { someOf } from '../support/runs.ts';
+import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
 /** A server with one tool that never answers. */
 const SILENT = `
