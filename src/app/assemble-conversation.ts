@@ -8,6 +8,7 @@ import { bashTraits } from '../tools/bash/bash.ts';
 import { createUserCommandRunner } from '../tools/bash/user-commands.ts';
 import { proposeEdit } from '../tools/edit/preview-edit.ts';
 import { createFileFinder } from '../tools/search/file-finder.ts';
+import { suggestPromptIfEnabled } from '../tools/side-requests.ts';
 import {
   completeSlashCommandArgument,
   executeSlashCommand,
@@ -24,7 +25,6 @@ import {
 import type { ConversationParts } from './conversation-parts.ts';
 import { createHostControl } from './host-control.ts';
 import { createMentionExpander } from './loop/mention-expander.ts';
-import { suggestPromptIfEnabled } from './loop/side-requests.ts';
 import { createUsageLimitWait } from './loop/usage-limit-wait.ts';
 import { createPastTurns } from './session/past-turns.ts';
 import { createStoredSessionsPort } from './session/stored-sessions.ts';

@@ -4,9 +4,9 @@ import { explainReplacedEffort, listEfforts } from '../model/efforts.ts';
 import { explainUnpricedBudget } from '../model/pricing.ts';
 import { NO_WORK_DONE } from '../session/persisted-state.ts';
 import { formatConfigProblems, isSettingsSourceEnabled } from '../settings/load-settings.ts';
+import { findUnknownTools } from '../tools/select-tools.ts';
 import type { ConversationParts } from './conversation-parts.ts';
 import type { Core } from './core.ts';
-import { findUnknownTools } from './loop/select-tools.ts';
 import { announceImport } from './setup/import/announce-import.ts';
 
 /** Returns the facts about a conversation at this moment. */

@@ -21,6 +21,7 @@ import { createResultCap } from '../../tools/cap-result.ts';
 import { editTraits } from '../../tools/edit/edit.ts';
 import { createFileReadState, type FileReadState } from '../../tools/files/file-read-state.ts';
 import { readTraits } from '../../tools/read/read.ts';
+import { createSideRequests } from '../../tools/side-requests.ts';
 import type { SubAgentCallRegistry } from '../../tools/task/sub-agent-call-registry.ts';
 import { toolSearchTraits } from '../../tools/tool-search.ts';
 import { findBuiltInToolTraits } from '../../tools/tool-traits.ts';
@@ -31,7 +32,6 @@ import type { SessionPermissions } from '../permissions/session-permissions.ts';
 import { type SessionHooks, wrapGateWithHooks } from '../session-hooks.ts';
 import type { SubAgentRequestParts } from './context-pipeline.ts';
 import type { FeatureLists } from './list-features.ts';
-import { createSideRequests } from './side-requests.ts';
 import { createSubAgentGateBounds, type SubAgentWorkspace } from './sub-agent-setup.ts';
 import type { Toolset } from './toolset.ts';
 

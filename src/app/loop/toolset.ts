@@ -32,6 +32,8 @@ import {
 } from '../../tools/plan-mode.ts';
 import { createReadTool, getReadTokenLimit } from '../../tools/read/read.ts';
 import type { FileSearchBackend } from '../../tools/search/search-backend.ts';
+import { memoizeToolSelector, selectEnabledTools, selectSupportedTools } from '../../tools/select-tools.ts';
+import { createSideRequests } from '../../tools/side-requests.ts';
 import { skillTraits } from '../../tools/skill.ts';
 import { createStructuredOutputTool } from '../../tools/structured-output.ts';
 import type { SubAgentCallRegistry } from '../../tools/task/sub-agent-call-registry.ts';
@@ -43,8 +45,6 @@ import { createWriteTool } from '../../tools/write.ts';
 import type { Core } from '../core.ts';
 import type { SessionPermissions } from '../permissions/session-permissions.ts';
 import type { SessionHooks } from '../session-hooks.ts';
-import { memoizeToolSelector, selectEnabledTools, selectSupportedTools } from './select-tools.ts';
-import { createSideRequests } from './side-requests.ts';
 
 /** The tools of a conversation. */
 export type Toolset = ReturnType<typeof createToolset>;

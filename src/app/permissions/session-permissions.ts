@@ -24,9 +24,9 @@ import { createReadOnlySandbox, type ReadOnlySandbox } from '../../sandbox/read-
 import { createSandbox, type Sandbox, type SandboxDeps } from '../../sandbox/sandbox.ts';
 import { buildChildVariables } from '../../settings/effective-environment.ts';
 import { mergeSettingsLayers } from '../../settings/merge-settings.ts';
+import { type CallGuards, createCallGuards } from '../../tools/call-guards.ts';
 import { getToolFacts, TOOL_TRAITS } from '../../tools/tool-traits.ts';
 import type { Core } from '../core.ts';
-import { type CallGuards, createCallGuards } from './call-guards.ts';
 import {
   type AgentPortWithApprovers,
   createQueryPermissionGate,

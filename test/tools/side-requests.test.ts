@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
-import { createSideRequests } from '../../../src/app/loop/side-requests.ts';
-import { createModelRegistry } from '../../../src/model/registry/model-registry.ts';
-import { createUsageMeter, type UsageMeter } from '../../../src/model/usage-meter.ts';
-import { pausedReply } from '../../support/api/faults.ts';
-import { type ApiTurn, reply, says, status } from '../../support/api/reply.ts';
-import { startApiServer } from '../../support/api/server.ts';
-import { citedText, webSearch } from '../../support/api/server-blocks.ts';
-import { testCore } from '../../support/core.ts';
-import { runOptions } from '../../support/run-options.ts';
-import { createTempProject } from '../../support/temp-project.ts';
+import { createModelRegistry } from '../../src/model/registry/model-registry.ts';
+import { createUsageMeter, type UsageMeter } from '../../src/model/usage-meter.ts';
+import { createSideRequests } from '../../src/tools/side-requests.ts';
+import { pausedReply } from '../support/api/faults.ts';
+import { type ApiTurn, reply, says, status } from '../support/api/reply.ts';
+import { startApiServer } from '../support/api/server.ts';
+import { citedText, webSearch } from '../support/api/server-blocks.ts';
+import { testCore } from '../support/core.ts';
+import { runOptions } from '../support/run-options.ts';
+import { createTempProject } from '../support/temp-project.ts';
 
 const SIGNAL = new AbortController().signal;
 const PAGES = [{ url: 'https://example.com/a', title: 'A' }];

@@ -1,12 +1,12 @@
-import type { CliRunOptions } from '../../contracts/frontend/cli-run-options.ts';
-import type { ModelInfo } from '../../contracts/model.ts';
-import type { Rule } from '../../contracts/permission.ts';
-import type { Settings } from '../../contracts/settings.ts';
-import type { Tool } from '../../contracts/tool.ts';
-import { findClosestWord } from '../../lib/text/closest-word.ts';
-import { isRuleForTool } from '../../permissions/collect-call-findings.ts';
-import { structuredOutputTraits } from '../../tools/structured-output.ts';
-import { webSearchTraits } from '../../tools/web-search/web-search.ts';
+import type { CliRunOptions } from '../contracts/frontend/cli-run-options.ts';
+import type { ModelInfo } from '../contracts/model.ts';
+import type { Rule } from '../contracts/permission.ts';
+import type { Settings } from '../contracts/settings.ts';
+import type { Tool } from '../contracts/tool.ts';
+import { findClosestWord } from '../lib/text/closest-word.ts';
+import { isRuleForTool } from '../permissions/collect-call-findings.ts';
+import { structuredOutputTraits } from './structured-output.ts';
+import { webSearchTraits } from './web-search/web-search.ts';
 
 type ToolSelector = (tools: readonly Tool[], rules: readonly Rule[]) => readonly Tool[];
 

@@ -1,14 +1,14 @@
 import { delimiter } from 'node:path';
-import type { CommandHardening, Policy } from '../../contracts/permission.ts';
-import { ToolFailure } from '../../contracts/tool.ts';
-import { createHardenedGitEnv } from '../../git/run-git.ts';
-import { toNativePath } from '../../lib/files/path-style.ts';
-import { resolveRealTarget } from '../../lib/files/real-path.ts';
-import type { PermissionFs } from '../../permissions/permission-fs.ts';
-import type { GateDecisionRecord } from '../../permissions/permission-gate.ts';
-import { resolvePath, splitPathByWorkspace } from '../../permissions/resolve-path.ts';
-import { createSearchShellFunctions } from '../../permissions/shell/search-requirements.ts';
-import { getToolFacts } from '../../tools/tool-traits.ts';
+import type { CommandHardening, Policy } from '../contracts/permission.ts';
+import { ToolFailure } from '../contracts/tool.ts';
+import { createHardenedGitEnv } from '../git/run-git.ts';
+import { toNativePath } from '../lib/files/path-style.ts';
+import { resolveRealTarget } from '../lib/files/real-path.ts';
+import type { PermissionFs } from '../permissions/permission-fs.ts';
+import type { GateDecisionRecord } from '../permissions/permission-gate.ts';
+import { resolvePath, splitPathByWorkspace } from '../permissions/resolve-path.ts';
+import { createSearchShellFunctions } from '../permissions/shell/search-requirements.ts';
+import { getToolFacts } from './tool-traits.ts';
 
 type CallHardening = { readonly hardens: readonly CommandHardening[]; readonly cwd: string };
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { memoizeToolSelector } from '../../../src/app/loop/select-tools.ts';
-import { parseRule } from '../../../src/permissions/rules/parse-rule.ts';
-import { createBashOutputTool } from '../../../src/tools/bash/bash-output.ts';
-import { createKillShellTool } from '../../../src/tools/bash/kill-shell.ts';
-import { createShellRegistry } from '../../../src/tools/bash/shell-registry.ts';
+import { parseRule } from '../../src/permissions/rules/parse-rule.ts';
+import { createBashOutputTool } from '../../src/tools/bash/bash-output.ts';
+import { createKillShellTool } from '../../src/tools/bash/kill-shell.ts';
+import { createShellRegistry } from '../../src/tools/bash/shell-registry.ts';
+import { memoizeToolSelector } from '../../src/tools/select-tools.ts';
 
 test('tools are selected again when a tool or a denial of a tool has changed, and only then', () => {
   const shells = createShellRegistry(Date.now, () => undefined);

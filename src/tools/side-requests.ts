@@ -1,16 +1,18 @@
-import type { Agent } from '../../contracts/agent.ts';
-import { listMessageBlocks, type Message, type UserOrigin } from '../../contracts/message.ts';
-import type { ModelInfo } from '../../contracts/model.ts';
-import type { QueryDeps } from '../../contracts/query.ts';
-import { ToolFailure } from '../../contracts/tool.ts';
-import { isSystemReminder } from '../../lib/text/reminder.ts';
-import { askSmallModel, generatePromptSuggestion, searchWebWithProvider } from '../../model/side-calls.ts';
-import { createNetworkFetch } from '../../model/stream/network-fetch.ts';
-import { getSearchKeyVariable } from '../../settings/effective-environment.ts';
-import type { WebFetchDeps } from '../../tools/web-fetch/web-fetch.ts';
-import { createProviderSearch } from '../../tools/web-search/search-providers.ts';
-import type { WebSearch } from '../../tools/web-search/web-search.ts';
-import type { Core } from '../core.ts';
+import type { Agent } from '../contracts/agent.ts';
+import { listMessageBlocks, type Message, type UserOrigin } from '../contracts/message.ts';
+import type { ModelInfo } from '../contracts/model.ts';
+import type { QueryDeps } from '../contracts/query.ts';
+import type { SessionCore } from '../contracts/session-core.ts';
+import { ToolFailure } from '../contracts/tool.ts';
+import { isSystemReminder } from '../lib/text/reminder.ts';
+import type { ModelRegistry } from '../model/registry/model-registry.ts';
+import { askSmallModel, generatePromptSuggestion, searchWebWithProvider } from '../model/side-calls.ts';
+import { createNetworkFetch } from '../model/stream/network-fetch.ts';
+import type { UsageMeter } from '../model/usage-meter.ts';
+import { getSearchKeyVariable } from '../settings/effective-environment.ts';
+import type { WebFetchDeps } from './web-fetch/web-fetch.ts';
+import { createProviderSearch } from './web-search/search-providers.ts';
+import type { WebSearch } from './web-search/web-search.ts';
 
 const PAGE_SYSTEM_PROMPT = 'You answer questions about one web page for a programmer, from the page alone.';
 const CALLS_SUMMARY_TOKENS = 60;
@@ -27,6 +29,12 @@ type SideRequests = {
   readonly summarizeCalls: QueryDeps['summarizeCalls'];
 };
 
+type SideRequestCore = Pick<SessionCore, 'live' | 'options' | 'settings' | 'environment'> & {
+  readonly model: Pick<ModelRegistry, 'port' | 'infoOf'>;
+  readonly smallModel: () => string | undefined;
+  readonly meter: Pick<UsageMeter, 'addReply'>;
+};
+
 /** Creates the side requests. Call summaries are made only for the screen and for hosts. */
 export function createSideRequests({
   model,
@@ -36,7 +44,7 @@ export function createSideRequests({
   options,
   settings,
   environment,
-}: Pick<Core, 'model' | 'smallModel' | 'live' | 'meter' | 'options' | 'settings' | 'environment'>): SideRequests {
+}: SideRequestCore): SideRequests {
   const { port, infoOf } = model;
   const onUsage = meter.addReply;
   const send = createNetworkFetch({
@@ -102,7 +110,7 @@ function selectSearchModel(small: string | undefined, main: string, infoOf: (mod
 }
 
 /** Suggests the next prompt with the small model, if the user has enabled suggestions. */
-export async function suggestPromptIfEnabled(core: Core, agent: Agent): Promise<string | undefined> {
+export async function suggestPromptIfEnabled(core: SideRequestCore, agent: Agent): Promise<string | undefined> {
   if (core.settings.current().promptSuggestions !== true && core.options.promptSuggestions !== true) return undefined;
   const messages = agent.state().messages;
   const prompt = messages.findLast(
