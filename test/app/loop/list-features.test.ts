@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { createAgent } from '../../../src/sdk/agent/create-agent.ts';
@@ -93,4 +95,24 @@ test('features of an application get prompts and events, and remind the model', 
   const [first, second] = server.requests().map(({ body }) => JSON.stringify(body.messages));
   expect(first).toContain('of the prompt\\nreminder at prompt');
   expect(second).toContain('reminder at turn');
+});
+
+test('a sub-agent is told of a file that was changed since it read it', async () => {
+  await using project = await createTempProject({ 'a.txt': 'one\n', 'b.txt': 'b\n' });
+  const task = { subagent_type: 'general-purpose', description: 'Look', prompt: 'Read both.' };
+  await using server = await startApiServer({
+    turns(_, at) {
+      if (at === 0) return calls(toolUse('Task', task));
+      if (at === 1) return calls(toolUse('Read', { file_path: 'a.txt' }));
+      if (at > 2) return says('done');
+      writeFileSync(join(project.dir, 'a.txt'), 'two lines\nnow\n');
+      return calls(toolUse('Read', { file_path: 'b.txt' }));
+    },
+  });
+  const made = await composed(project, server.url);
+  await made.conversation.agent.prompt('look');
+  const told = server.requests().map(({ raw }) => raw.includes('a.txt has changed on disk since you last saw it'));
+  // The third request of the sub-agent, after which the conversation goes on without it.
+  expect(told).toEqual([false, false, false, true, false]);
+  await made.close();
 });
