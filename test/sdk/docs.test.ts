@@ -20,7 +20,7 @@ const PRINTS = [
     '2\n',
     'allow ask\n',
   ],
-  ...['No secrets.\n', 'Paid.\n', '2\n', 'completed\n2\n', 'true\n'],
+  ...['No secrets.\n', 'completed none\n', 'Paid.\n', '2\n', 'completed\n2\n', 'true\n'],
 ];
 
 longTest('every snippet that says so runs and prints what it should, from the sources', async () => {
