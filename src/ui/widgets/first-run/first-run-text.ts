@@ -110,6 +110,7 @@ const EFFECT_GROUPS: readonly EffectGroup[] = [
   { label: 'reads', kinds: ['instructions'], listing: 'counted' },
 ];
 const LABEL_COLUMNS = 8;
+const MAX_UNBROKEN = 40;
 
 function summarizeGroup({ label, kinds, listing }: EffectGroup, effects: readonly TrustEffect[]): LogicalLine[] {
   const texts = kinds.flatMap((kind) =>
@@ -118,7 +119,9 @@ function summarizeGroup({ label, kinds, listing }: EffectGroup, effects: readonl
   if (texts.length === 0) return [];
   if (listing === 'each') return texts.map((text, at) => createLabeledLine(at === 0 ? label : '', plain(text)));
   const more = texts.length - MAX_NAMED;
-  const named = texts.slice(0, more > 0 ? MAX_NAMED : texts.length).map(insertNoBreakSpaces);
+  const shown = texts.slice(0, more > 0 ? MAX_NAMED : texts.length);
+  // A text that is longer than a row would be broken within a word.
+  const named = shown.map((text) => (text.length > MAX_UNBROKEN ? text : insertNoBreakSpaces(text)));
   const suffix = more > 0 ? [colored('dim', ` and ${more} more`)] : [];
   return [{ ...createLabeledLine(label, plain(named.join(', ')), ...suffix), hasNoBreakSpaces: true }];
 }

@@ -130,3 +130,25 @@ test.each(
     model: { kind: 'demo' },
   });
 });
+
+test('words behind a path that is longer than a row stay whole', () => {
+  const label = `/srv/my notes/${'deep/'.repeat(12)}notes.md, outside of this folder`;
+  const question: FirstRunQuestions = {
+    version: '0.1.0',
+    folder: dir,
+    trust: {
+      dir,
+      state: 'new',
+      effects: [{ kind: 'instructions', text: `${label}, is sent to the model`, label, file: `${dir}/CLAUDE.md` }],
+      marks: {},
+    },
+    parent: undefined,
+    key: 'found',
+    offer: undefined,
+    providers: [],
+    bypass: 'settled',
+  };
+  const state = createFirstRunScreenState(question, { columns: 60, rows: 30 });
+  const words = listFirstRunRows(layoutFirstRun(state)).map(getRowText).join('\n').split(/\s+/);
+  expect(words).toEqual(expect.arrayContaining(['outside', 'of', 'this', 'folder']));
+});
