@@ -148,7 +148,9 @@ test('words behind a path that is longer than a row stay whole', () => {
     providers: [],
     bypass: 'settled',
   };
-  const state = createFirstRunScreenState(question, { columns: 60, rows: 30 });
-  const words = listFirstRunRows(layoutFirstRun(state)).map(getRowText).join('\n').split(/\s+/);
-  expect(words).toEqual(expect.arrayContaining(['outside', 'of', 'this', 'folder']));
+  for (let columns = 40; columns < 80; columns += 1) {
+    const state = createFirstRunScreenState(question, { columns, rows: 30 });
+    const words = listFirstRunRows(layoutFirstRun(state)).map(getRowText).join('\n').split(/\s+/);
+    expect([columns, ...words]).toEqual(expect.arrayContaining([columns, 'outside', 'of', 'this', 'folder']));
+  }
 });
