@@ -85,7 +85,7 @@ describe.runIf(isWholeRun && process.platform === 'linux')('the packages', () =>
     }
     writeFileSync(join(packages, target, 'bin/ouro'), programOfVersion(NEXT));
     await publish(readdirSync(packages).map((name) => join(packages, name)));
-  }, 240_000);
+  }, 600_000);
 
   afterAll(async () => {
     await registry[Symbol.asyncDispose]();
