@@ -121,9 +121,10 @@ test.runIf(isWholeRun && CLOCK !== '')(
     const at = (tenth: number) => looks[tenth] ?? { mb: Number.NaN, handles: Number.NaN, cpu: Number.NaN };
     // Connections and garbage come and go: what stays is the lowest of several looks.
     expect(Math.min(...[8, 9, 10].map((tenth) => at(tenth).handles))).toBeLessThanOrEqual(at(1).handles);
-    // After 6 prompts, caches are still filling.
+    // Live data grows by 3 KB a prompt, which is what is known of the file it writes. The collector takes the rest of the
+    // room: it grows for a while after 200 prompts, and after 6 prompts caches are still filling.
     const endMb = Math.min(...[8, 9, 10].map((tenth) => at(tenth).mb));
-    expect(endMb / at(isNightRun ? 1 : 2).mb).toBeLessThanOrEqual(1.3);
+    expect(endMb / at(isNightRun ? 1 : 2).mb).toBeLessThanOrEqual(isNightRun ? 1.5 : 1.3);
     const cpuOf = (tenth: number) => at(tenth).cpu - at(tenth - 1).cpu;
     if (isNightRun) expect(cpuOf(10) / cpuOf(2)).toBeLessThanOrEqual(1.5);
   },
