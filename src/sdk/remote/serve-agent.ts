@@ -176,7 +176,11 @@ async function refuseRequest(headers: Headers, url: URL, token: string | undefin
 function isLocalRequest(headers: Headers, url: URL): boolean {
   const host = headers.get('host') ?? url.host;
   const origin = headers.get('origin');
-  return LOCAL_HOST.test(host) && (origin === null || origin.toLowerCase() === `http://${host}`.toLowerCase());
+  // Browsers send no origin for an image or a script of a page, only this.
+  const isForeign = /^(?:cross-site|same-site)$/i.test(headers.get('sec-fetch-site') ?? '');
+  return (
+    !isForeign && LOCAL_HOST.test(host) && (origin === null || origin.toLowerCase() === `http://${host}`.toLowerCase())
+  );
 }
 
 /** Compares texts in a time that does not depend on where they differ. */

@@ -234,6 +234,9 @@ test.each([
   [{ host: 'localhost:9', origin: 'http://localhost:8' }, 403],
   [{ host: 'localhost:9', origin: 'https://localhost:9' }, 403],
   [{ host: 'localhost:9', origin: 'http://localhost:9' }, 202],
+  [{ 'sec-fetch-site': 'cross-site' }, 403],
+  [{ 'sec-fetch-site': 'same-site' }, 403],
+  [{ 'sec-fetch-site': 'none' }, 202],
   [{ host: '[::1]:9' }, 202],
   [{}, 202],
 ])('without a token, a request with %j gets %d', async (headers, status) => {
