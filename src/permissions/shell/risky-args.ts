@@ -86,14 +86,19 @@ type OpenArgs = Pick<ResolvedCommand, 'cwds'> & { readonly argv: readonly string
  */
 export function leadsElsewhere(context: DecisionContext, { argv, cwds }: OpenArgs, from: number): boolean {
   const [name = ''] = argv;
-  const { namesHost, printsArgs, reads } = findProgramFacts(name);
+  const { namesHost, hostSubcommands, printsArgs, reads } = findProgramFacts(name);
+  const sendsToken = hostSubcommands?.includes(argv[1] ?? '') ?? true;
+  const given = argv.slice(1, from).filter(isAddress).map(readHost);
   // Readers take patterns and formats as values, and their operands may be anywhere as well.
   if (printsArgs === true || getExactProgramFacts(name).textArgs === 'all' || reads !== undefined) return false;
   return argv.some((arg, index) => {
     if (index < Math.max(1, from)) return false;
     const [option, value] = splitValue(arg, argv[index - 1]);
     if (isTextArg(argv, index) || isTextOption(name, option)) return false;
-    if (namesHost?.test(value) === true || namesHost?.test(arg.replace(/^-[A-Za-z]/, '')) === true) return true;
+    if (sendsToken && [value, arg.replace(/^-[A-Za-z]/, '')].some((text) => namesHost?.test(text) === true))
+      return true;
+    // A rule for one address covers no other.
+    if (given.length > 0 && isDownloader(name) && isOtherAddress(given, option, value)) return true;
     if (option === undefined || (isDownloader(name) && /^-\w*$/.test(option) && isAddress(value))) return false;
     return isForeignAddress(option, value) || value.split(/[=:,]/).some((piece) => isOutside(context, cwds, piece));
   });
@@ -101,6 +106,14 @@ export function leadsElsewhere(context: DecisionContext, { argv, cwds }: OpenArg
 
 /** An address behind the letters of a downloader, as in `curl -s https://…`, is what the rule is about. */
 const isAddress = (value: string) => /^[a-z][\w+.-]*:\/\//i.test(value);
+
+const readHost = (address: string) => /^[^/]*\/\/(?:[^/?#@]*@)?([^/?#]*)/.exec(address)?.[1]?.toLowerCase() ?? '';
+
+/** True for an address of another host, and an operand without a scheme, which is an address to a downloader. */
+function isOtherAddress(hosts: readonly string[], option: string | undefined, value: string): boolean {
+  if (isAddress(value)) return !hosts.includes(readHost(value));
+  return option === undefined && value !== '';
+}
 
 /** Splits an argument into the option it belongs to, its own or the one before, and the value. */
 function splitValue(arg: string, previous: string | undefined): readonly [option: string | undefined, value: string] {
@@ -135,7 +148,9 @@ const NOWHERE = /^\/dev\/(?:null|stdout|stderr|stdin|tty|fd\/\d+)$/;
 
 function isOutside(context: DecisionContext, cwds: readonly string[], piece: string): boolean {
   if (piece === '' || NOWHERE.test(piece)) return false;
-  return cwds.some((cwd) => !isInWorkspace(resolveCallPath(context, cwd, piece), context));
+  // `@file` and `<file` are the content of a file.
+  const path = piece.replace(/^[@<](?=[/~.])/, '');
+  return cwds.some((cwd) => !isInWorkspace(resolveCallPath(context, cwd, path), context));
 }
 
 /** `clone:-u` is an option of one sub-command. */

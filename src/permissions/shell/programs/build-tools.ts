@@ -275,7 +275,13 @@ export const BUILD_TOOLS: ProgramFactsByName = {
     readOnlySubcommands: { versions: /^--bare$/, version: /^$/, which: /^$/ },
   },
   pipdeptree: { readOnlySubcommands: { '--version': /^$/ }, readOnlyOptions: { short: '', operands: 'none' } },
-  tsc: { readOnlySubcommands: { '--showConfig': /^(?:-p|--project)$/ }, analyzeArgs: analyzeTscCommand },
+  // A file of further arguments.
+  ...defineProgramFacts('pytest javac gcc g++ clang clang++ rustdoc', { riskyOptions: ['@'] }),
+  tsc: {
+    riskyOptions: ['@'],
+    readOnlySubcommands: { '--showConfig': /^(?:-p|--project)$/ },
+    analyzeArgs: analyzeTscCommand,
+  },
   // Without these options they write, or fix what they check.
   ruff: createChecker(
     /^(?:check(?= .*--no-fix)|format(?= .*--(?:check|diff)))/,

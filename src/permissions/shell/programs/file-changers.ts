@@ -1,3 +1,4 @@
+import { splitWords } from '../../../lib/text/lines.ts';
 import { defineProgramFacts, type ProgramFacts, type ProgramFactsByName } from './program-facts.ts';
 import { createArchiveAnalysis } from './read-only-grammars.ts';
 
@@ -99,8 +100,19 @@ export const FILE_CHANGERS: ProgramFactsByName = {
     readsRecursively: 'always',
     outputOptions: ['-D'],
   },
-  wget: { ...NO_RULE, readsNames: /^-\w*i|^--input-file/, outputOptions: ['-P', '-o', '-a'] },
-  ...defineProgramFacts('curl pkill killall', NO_RULE),
+  wget: {
+    ...NO_RULE,
+    readsNames: /^-\w*i|^--input-file/,
+    outputOptions: ['-P', '-o', '-a'],
+    riskyOptions: splitWords('-e --use-askpass --no-check-certificate'),
+  },
+  curl: {
+    ...NO_RULE,
+    riskyOptions: splitWords(
+      '-x --proxy --preproxy --proxy1.0 --socks4 --socks4a --socks5 --socks5-hostname --connect-to --resolve --doh-url --haproxy-clientip -K -n --netrc --netrc-file --netrc-optional --unix-socket --abstract-unix-socket --proto-default --variable -k --insecure',
+    ),
+  },
+  ...defineProgramFacts('pkill killall', NO_RULE),
   ...defineProgramFacts('nc ncat', { ...NO_RULE, commandMarkers: ['-c', '-e', '--exec', '--sh-exec'] }),
   socat: { ...NO_RULE, inlineScripts: 'addresses' },
   kill: { ...NO_RULE, opensNoFiles: true },

@@ -46,6 +46,9 @@ export const GIT_PROGRAM_FACTS: ProgramFactsByName = {
     riskyOptions: splitWords(
       '--upload-pack --receive-pack --exec --exec-path --output --output-directory --ext-diff --textconv --extcmd --tool --template --config --config-env --separate-git-dir --git-dir --work-tree --open-files-in-pager --no-index --unsafe-paths --build-fake-ancestor --strategy --remote --smtp-server --sendmail-cmd --to-cmd --cc-cmd --pathspec-from-file --attr-source clone:-u clone:-c rebase:-x rebase:-s merge:-s pull:-s difftool:-x difftool:-t mergetool:-t grep:-O diff:-O log:-O show:-O archive:-o format-patch:-o am:--directory apply:--directory x::y',
     ),
+    // Instead of a configured remote.
+    namesHost: /^\+?(?:[\w+]+:\/\/\S|[^\s@/]+@[^\s:@]+:|[\w-]+(?:\.[\w-]+)+:)/,
+    hostSubcommands: splitWords('fetch pull push ls-remote'),
     globalOptions: splitWords(
       '-C -c --git-dir --work-tree --namespace --exec-path --config-env --super-prefix --attr-source',
     ),

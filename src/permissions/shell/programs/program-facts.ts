@@ -109,6 +109,8 @@ export type ProgramFacts = {
   readonly riskyOptions?: readonly string[];
   /** An argument that names a host to which it sends a token; no prefix rule covers it. */
   readonly namesHost?: RegExp;
+  /** The sub-commands for whose arguments that holds, if not for all. */
+  readonly hostSubcommands?: readonly string[];
   /** `run` takes the name of a project script. */
   readonly runsProjectScripts?: boolean;
   /** Arguments, joined by spaces, with which a project script only reads the files that it is given. */
