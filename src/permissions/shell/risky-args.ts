@@ -57,6 +57,8 @@ export function hasRiskyArg(argv: readonly string[], from: number): boolean {
   const openArgs = argv.slice(from, dashes === -1 ? undefined : dashes);
   // Arguments after it are options of another program.
   if (dashes !== -1 && riskyOptions.includes('--')) return true;
+  // Compilers and test runners take a file of further arguments.
+  if (isUnknownProgram(name) && openArgs.some((arg) => arg.startsWith('@'))) return true;
   if (interpreter?.isHarmless?.(argv.slice(1)) === false) return true;
   if (walksFolders === true && openArgs.some((arg) => /^-(?:delete|f(?:ls|print))/.test(arg))) return true;
   const written = isUnknownProgram(name) ? [] : listOptionOutputs(argv).filter(({ word }) => word !== '/dev/null');

@@ -275,9 +275,8 @@ export const BUILD_TOOLS: ProgramFactsByName = {
     readOnlySubcommands: { versions: /^--bare$/, version: /^$/, which: /^$/ },
   },
   pipdeptree: { readOnlySubcommands: { '--version': /^$/ }, readOnlyOptions: { short: '', operands: 'none' } },
-  // A file of further arguments.
-  ...defineProgramFacts('pytest javac gcc g++ clang clang++ rustdoc', { riskyOptions: ['@'] }),
   tsc: {
+    // A file of further arguments.
     riskyOptions: ['@'],
     readOnlySubcommands: { '--showConfig': /^(?:-p|--project)$/ },
     analyzeArgs: analyzeTscCommand,
