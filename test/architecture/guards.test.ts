@@ -122,9 +122,17 @@ const PLANTED: readonly (readonly [string, Readonly<Record<string, string>>, str
     'cli/print.ts: loads ink at every start; import it where it is used',
   ],
   [
-    'a function that is too long',
-    { 'lib/long.ts': `export function long() {\n${'  // on\n'.repeat(99)}}\n` },
-    'lib/long.ts: long has 101 lines, more than 100',
+    'a file that joins many rooms',
+    Object.fromEntries([
+      [
+        'app/loop/part.ts',
+        ['git', 'model', 'tools', 'hooks', 'mcp', 'lsp', 'session']
+          .map((room) => `import '../../${room}/a.ts';\n`)
+          .join(''),
+      ],
+      ...['git', 'model', 'tools', 'hooks', 'mcp', 'lsp', 'session'].map((room) => [`${room}/a.ts`, LEAF]),
+    ]),
+    'app/loop/part.ts: imports from 7 rooms, more than 6: git, hooks, lsp, mcp, model, session, tools',
   ],
   [
     'a folder with too many files',
@@ -161,11 +169,6 @@ const PLANTED: readonly (readonly [string, Readonly<Record<string, string>>, str
       'model/leaf.ts': LEAF,
     },
     'app/loop/part.ts: uses only the core; move it there',
-  ],
-  [
-    'a block of a class that is too long',
-    { 'lib/long.ts': `export class Long {\n  static {\n${'    // on\n'.repeat(99)}  }\n}\n` },
-    'lib/long.ts: Long has 101 lines, more than 100',
   ],
   [
     'the name of a program outside of its table',

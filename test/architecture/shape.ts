@@ -1,9 +1,7 @@
 import { basename, dirname } from 'node:path/posix';
-import { isNode, type Node, nodesOf, treeOf } from './syntax.ts';
 import type { Sources } from './violations.ts';
 
 const FOLDER_LIMIT = 25;
-const FUNCTION_LINE_LIMIT = 100;
 const LINE_LIMIT = 300;
 /** A file of at most this many lines with one reader in its folder belongs to that reader. */
 const SMALL_FILE_LINES = 60;
@@ -17,6 +15,17 @@ const SEPARATE_FILES: Readonly<Record<string, string>> = {
   'tools/read/notebook.ts': 'one file per kind of file',
   'cli/commands/help-pages.ts': 'loaded only for --help',
   'ui/widgets/markdown/highlight-languages.ts': 'loaded on first use',
+};
+
+/** Rooms that a file may import from, besides its own, `contracts` and `lib`. */
+const ROOM_LIMIT = 6;
+/** Files that join more, each with the reason. */
+const JOINING_FILES: Readonly<Record<string, string>> = {
+  'app/compose.ts': 'the parts of a conversation',
+  'app/loop/list-features.ts': 'the list of features',
+  'app/loop/agent-loop-parts.ts': 'the parts of the loop',
+  'app/loop/query-deps-factory.ts': 'what the loop asks of each of them',
+  'app/loop/main-agent.ts': 'what a prompt waits for',
 };
 
 /** The file of app/ that all its folders may import. */
@@ -34,7 +43,7 @@ export const SHAPE_RULES: Readonly<
   'no folder has too many files or only one': (sources) => folderSizes(Object.keys(sources)),
   'no folders form a cycle': (sources, edges) => folderCycles(Object.keys(sources), edges),
   'a small file with one reader in its folder belongs to the reader': smallFiles,
-  'no function is too long': (sources) => Object.entries(sources).flatMap(([path, text]) => longFunctions(path, text)),
+  'a file imports from few rooms': (_sources, edges) => [...edges].flatMap(manyRooms),
   'a file of app/ joins two capabilities, and its folders are ordered': (sources, edges, capabilities) =>
     Object.keys(sources)
       .filter((path) => path.startsWith('app/'))
@@ -124,24 +133,13 @@ function firstCycle(graph: ReadonlyMap<string, ReadonlySet<string>>): readonly s
   return undefined;
 }
 
-/** Reports functions above the limit, nested ones too, counted from the first word to the closing brace. */
-function longFunctions(path: string, text: string): readonly string[] {
-  const countLines = ({ start, end }: Node): number => text.slice(start, end).split('\n').length;
-  const isTooLong = (node: Node): boolean =>
-    (node.type === 'StaticBlock' || (/Function/.test(node.type) && isNode(node.body))) &&
-    countLines(node) > FUNCTION_LINE_LIMIT;
-  if (text.split('\n').length <= FUNCTION_LINE_LIMIT || !nodesOf(path, text).some(isTooLong)) return [];
-  const found: string[] = [];
-  const visit = (node: unknown, name: string): void => {
-    if (Array.isArray(node)) for (const one of node) visit(one, name);
-    if (!isNode(node)) return;
-    const own = isNode(node.id) && typeof node.id.name === 'string' ? node.id.name : name;
-    const named = isNode(node.key) && typeof node.key.name === 'string' ? node.key.name : own;
-    if (isTooLong(node)) found.push(`${path}: ${own} has ${countLines(node)} lines, more than ${FUNCTION_LINE_LIMIT}`);
-    for (const part of Object.values(node)) if (typeof part === 'object') visit(part, named);
-  };
-  visit(treeOf(path, text), 'a function');
-  return found;
+/** Reports files that join more rooms of the tree than a reader keeps in mind. */
+function manyRooms([path, targets]: readonly [string, readonly string[]]): readonly string[] {
+  const own = path.split('/')[0];
+  const rooms = new Set(targets.map((target) => target.split('/')[0] ?? ''));
+  const joined = [...rooms].filter((room) => ![own, 'contracts', 'lib'].includes(room));
+  if (joined.length <= ROOM_LIMIT || path in JOINING_FILES) return [];
+  return [`${path}: imports from ${joined.length} rooms, more than ${ROOM_LIMIT}: ${joined.sort().join(', ')}`];
 }
 
 /** Reports files of app/ that use fewer than two capabilities, and imports against the order of its folders. */
