@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import manifest from '../../packages/agent/package.json' with { type: 'json' };
+import { createAgent } from '../../src/sdk/agent/create-agent.ts';
 import { longTest } from '../support/long-test.ts';
 import { isWholeRun } from '../support/runs.ts';
 import { createTempFolder } from '../support/temp-folder.ts';
@@ -59,4 +60,13 @@ test('the page names every event', () => {
   const types = [...union.matchAll(/readonly type: '(\w+)'/g)].map(([, type]) => `\`${type}\``);
   expect(types.length).toBeGreaterThan(30);
   expect(types.filter((type) => !page.includes(type))).toEqual([]);
+});
+
+test('each method in the tables about an agent exists', () => {
+  const [, table = ''] = /\| Method .*\n((?:\|.*\n)+)/.exec(readFileSync(join(root, 'docs/engine.md'), 'utf8')) ?? [];
+  const cells = table.split('\n').map((row) => row.split('|')[1] ?? '');
+  const names = cells.flatMap((cell) => [...cell.matchAll(/`(\w+)\(/g)].map(([, name = '']) => name));
+  expect(names.length).toBeGreaterThan(13);
+  const agent: object = createAgent({ model: 'demo' });
+  expect(names.filter((name) => typeof Reflect.get(agent, name) !== 'function')).toEqual([]);
 });
