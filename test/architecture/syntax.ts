@@ -16,7 +16,7 @@ export function isNode(value: unknown): value is Node {
 }
 
 /** Parses a source; trees are cached by text. */
-function treeOf(path: string, text: string): unknown {
+export function treeOf(path: string, text: string): unknown {
   const known = trees.get(text);
   if (known !== undefined) return known;
   const { program: tree, errors } = parseSync(basename(path), text);
