@@ -17,6 +17,8 @@ const report = buildTool({
   prompt: 'Reports one mistake. Call it once per mistake.',
   input: z.object({ file: z.string(), line: z.number().int(), what: z.string() }),
   isConcurrencySafe: () => true,
+  // It only remembers the finding.
+  requiresApproval: false,
   call: async (finding) => {
     findings.push(finding);
     return { content: 'Noted.' };

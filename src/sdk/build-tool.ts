@@ -24,7 +24,10 @@ export type ToolParts<Input extends JsonObject> = Omit<
   readonly isConcurrencySafe?: boolean | ((input: Input) => boolean);
   readonly title?: string | ((input: Input) => string);
   readonly call: (input: Input, context: CallContext) => ToolResult | Promise<ToolResult>;
-  /** Asks before a call: always, or if the function returns true or a reason. Without an answerer, no call runs. */
+  /**
+   * Asks before a call: always, or if the function returns true or a reason; `false` never. Without it, calls that are
+   * not read-only ask, unless `beforeToolCall` looks at them. Without an answerer, no call that asks runs.
+   */
   readonly requiresApproval?: boolean | ((input: Input) => boolean | string);
   /** Undoes a finished call of a run that was aborted or rejected. Calls are undone in reverse order. */
   readonly undo?: (input: Input, outcome: ToolOutcome, context: CallContext) => void | Promise<void>;
@@ -96,7 +99,7 @@ export function buildTool(definition: object): AgentTool {
   const tool = isZodSchema(schema)
     ? buildCheckedTool({ ...definitionParts, input: schema })
     : buildCheckedTool({ ...definitionParts, input: schema });
-  const getReason = requiresApproval && toFunction(requiresApproval);
+  const getReason = requiresApproval === undefined ? undefined : toFunction(requiresApproval);
   return {
     ...tool,
     // The copy would keep the first value of the getter.

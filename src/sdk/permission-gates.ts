@@ -9,6 +9,7 @@ import { diskFs } from '../permissions/permission-fs.ts';
 import { createPermissionGate } from '../permissions/permission-gate.ts';
 import { parseRuleTexts } from '../permissions/rules/parse-rule.ts';
 import { TOOL_TRAITS } from '../tools/tool-traits.ts';
+import type { AgentTool } from './build-tool.ts';
 import { getEnvironmentVariables } from './runtime.ts';
 
 /** The rules, mode and folders of a permission decision. */
@@ -104,9 +105,10 @@ export function createRulesGate(rules: GateRules): ToolGate {
   return (call, signal) => gate(call, {}, signal);
 }
 
-/** Wraps a tool so that it works in one folder, behind a permission gate. */
-export function wrapWithGate(tool: Tool, { cwd, gate }: { readonly cwd: string; readonly gate: ToolGate }): Tool {
+/** Wraps a tool so that it works in one folder, behind a permission gate, which decides about its calls. */
+export function wrapWithGate(tool: Tool, { cwd, gate }: { readonly cwd: string; readonly gate: ToolGate }): AgentTool {
   return {
+    requiresApproval: () => undefined,
     ...tool,
     prepare(input) {
       const prepared = tool.prepare(input);

@@ -12,7 +12,7 @@ const build = (definition: unknown) => Reflect.apply(buildTool, undefined, [defi
 async function callTool(tool: object, input = {}) {
   const name = 'name' in tool ? String(tool.name) : '';
   const { model, requests } = scripted([calls({ name, input }), says('done')]);
-  const options: object = { model, tools: [tool] };
+  const options: object = { model, tools: [tool], onPermission: async () => ({ behavior: 'allow' }) };
   await createAgent(options).prompt('go');
   const block = requests()[1]
     ?.messages.at(-1)
@@ -157,7 +157,7 @@ test.each<[string, object]>([
   ],
 ])('a plain object in the form of %s is a tool', async (_, tool) => {
   const { model, requests } = scripted([calls({ name: 'Book', input: { nights: 2 } }), says('done')]);
-  const options: object = { model, tools: [tool] };
+  const options: object = { model, tools: [tool], onPermission: async () => ({ behavior: 'allow' }) };
   await createAgent(options).prompt('go');
   expect(requests()[0]?.tools[0]).toMatchObject({ name: 'Book', description: 'Books.', input_schema: { properties } });
   expect(JSON.stringify(requests()[1]?.messages)).toContain('booked');

@@ -160,7 +160,7 @@ function createCallbackDeps(
       if (isDone(call)) return { behavior: 'allow', input: call.input };
       const given = resumption?.getAnswer(call.callId);
       if (given !== undefined) return toVerdict(call, given.answer, given.request.facts.input);
-      const hintOrApproval = { ...hint, ...requireApproval(call, hint, tools()) };
+      const hintOrApproval = { ...hint, ...requireApproval(call, hint, tools(), options) };
       return decideCall(call, hintOrApproval, signal, questions.askPermission);
     },
     ask: questions.ask,
@@ -219,17 +219,25 @@ function toVerdict(call: CallRequest, answer: PermissionAnswer, asked: JsonObjec
   return { behavior: 'deny', message: describeRefusal(denial, note), interrupt, denial };
 }
 
-/** Asks about a call whose tool requires approval, unless a hook has allowed it. */
+/**
+ * Asks about a call whose tool requires approval, unless a hook has allowed it. A tool of the application that says
+ * nothing about itself asks as well, unless `beforeToolCall` looks at its calls.
+ */
 function requireApproval(
-  { tool: name, input }: CallRequest,
+  { tool: name, input, isReadOnly }: CallRequest,
   { ask, allow }: BeforeCall,
   tools: readonly AgentTool[],
+  { beforeToolCall }: Pick<AgentOptions, 'beforeToolCall'>,
 ): Pick<BeforeCall, 'ask'> {
   if (ask !== undefined || allow !== undefined) return {};
   const tool = tools.find((one) => one.name === name || one.aliases.includes(name));
-  const reason = tool?.requiresApproval?.(input);
+  const isSilent = tool?.source === 'host' && tool.requiresApproval === undefined && beforeToolCall === undefined;
+  const reason = isSilent && !isReadOnly ? describeSilentTool(tool.name) : tool?.requiresApproval?.(input);
   return reason === undefined ? {} : { ask: reason };
 }
+
+const describeSilentTool = (name: string) =>
+  `${name} says neither isReadOnly nor requiresApproval, so its calls may change anything.`;
 
 function createPermissionRequest({ callId, tool, title, input }: CallRequest, why: string): PermissionRequest {
   return {

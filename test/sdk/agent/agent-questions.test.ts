@@ -106,6 +106,7 @@ test('a question of a tool goes to the listener, and is undefined without one', 
   const ask = buildTool({
     name: 'Ask',
     prompt: 'Asks.',
+    isReadOnly: true,
     input: z.object({}),
     call: async (_input, context) => {
       answers.push(await context.ask({ kind: 'plan', plan: 'p' }));
@@ -120,4 +121,27 @@ test('a question of a tool goes to the listener, and is undefined without one', 
   await run({ onQuestion: async () => ({ kind: 'plan', verdict: 'accept' }) });
   await run({ onQuestion: () => new Promise<never>(() => undefined), questionTimeoutMs: 20 });
   expect(answers).toEqual([undefined, { kind: 'plan', verdict: 'accept' }, undefined]);
+});
+
+test('a tool that says nothing about itself asks, and does not run if nobody can answer', async () => {
+  const runs: string[] = [];
+  const run = async (parts: object, options: AgentOptions) => {
+    const { model, requests } = scripted([calls('Refund'), says('done')]);
+    const tool = { name: 'Refund', call: () => void runs.push('refund'), ...parts };
+    await createAgent({ model, tools: [tool], ...options }).prompt('go');
+    const results = JSON.stringify(requests()[1]?.messages.at(-1)?.blocks);
+    return [runs.splice(0).length, results.includes('Refund was not run')];
+  };
+  const reasons: (readonly string[])[] = [];
+  const onPermission: AgentOptions['onPermission'] = async (request) => {
+    reasons.push(request.reasons);
+    return { behavior: 'allow' };
+  };
+  expect(await run({}, {})).toEqual([0, true]);
+  expect(await run({ isReadOnly: false }, {})).toEqual([0, true]);
+  expect(await run({}, { onPermission })).toEqual([1, false]);
+  expect(reasons).toEqual([[expect.stringContaining('Refund says neither isReadOnly nor requiresApproval')]]);
+  expect(await run({ requiresApproval: false }, {})).toEqual([1, false]);
+  expect(await run({ isReadOnly: true }, {})).toEqual([1, false]);
+  expect(await run({}, { beforeToolCall: () => undefined })).toEqual([1, false]);
 });

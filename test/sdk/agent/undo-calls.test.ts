@@ -10,6 +10,7 @@ function createBooker(replies: readonly ScriptedReply[], options: AgentOptions =
   const book = buildTool({
     name: 'Book',
     prompt: 'Books.',
+    requiresApproval: false,
     input: { type: 'object', properties: { room: { type: 'string' } } },
     call({ room }) {
       log.push(`book ${room}`);
@@ -67,6 +68,7 @@ test('a call that ends after the abort is undone as well', async () => {
   const slow = buildTool({
     name: 'Slow',
     prompt: 'Books slowly.',
+    requiresApproval: false,
     input: {},
     // It ignores its signal.
     call: async () => {
