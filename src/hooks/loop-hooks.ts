@@ -100,7 +100,7 @@ export function createHooksFeature(
 ): Feature {
   return {
     name: 'hooks',
-    // Nobody typed the prompt of an automatic turn, so there is nothing to refuse.
+    // The prompt of an automatic turn was typed by nobody, so there is nothing to refuse.
     onPrompt: async (prompt, signal, origin) => (origin === 'background' ? { kind: 'go' } : onPrompt(prompt, signal)),
     async beforeCall(request, signal) {
       const verdict = await beforeCall(request, signal);

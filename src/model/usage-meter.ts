@@ -10,7 +10,7 @@ export type UsageMeter = ReturnType<typeof createUsageMeter>;
 
 const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
 
-/** What earlier runs of a session leave to the meter. */
+/** Messages and spending of earlier runs of a session. */
 type EarlierUsage = { readonly messages: readonly Message[]; readonly spentUsd: number };
 
 /** Creates a usage meter; `infoOf` supplies prices and limits of models. */

@@ -95,7 +95,7 @@ async function fetchBytes(url: string, timeoutMs: number, send: typeof fetch): P
 
 /** The purpose of a signature: one that the key made for something else does not count. */
 const NAMESPACE = 'ouro-release';
-/** What precedes the bytes of an Ed25519 key in the format of `createPublicKey`. */
+/** Bytes before those of an Ed25519 key in the format of `createPublicKey`. */
 const SPKI_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
 
 /** Returns whether a signature (SSHSIG) of these bytes was made with a key, given as a line of `id_ed25519.pub`. @internal */
