@@ -4,6 +4,7 @@ import { getRuleFamily } from '../rules/rule-families.ts';
 import { getShellAnalysis } from './analyze.ts';
 import { parseCommandPattern } from './command-rules.ts';
 import { collectShellEffects } from './effects/collect-shell-effects.ts';
+import { isFullyParsed } from './parse/check-source.ts';
 import { getExactProgramFacts } from './programs/find-program-facts.ts';
 import type { ProgramFacts } from './programs/program-facts.ts';
 
@@ -43,8 +44,14 @@ function isPathDenial({ behavior, tool, specifier, problem }: Rule): boolean {
 /** Returns whether no program of a line opens a file, wherever it runs: it prints its words or compares them. */
 function opensNoFiles({ facts }: DecisionContext, command: string): boolean {
   const { parse } = getShellAnalysis(facts);
-  const { commands, isTruncated } = collectShellEffects(parse(command), parse);
-  return !isTruncated && commands.every(({ argv: [name = ''] }) => isPrinter(getExactProgramFacts(name)));
+  const script = parse(command);
+  const { commands, isTruncated } = collectShellEffects(script, parse);
+  // A part that cannot be parsed may be any program.
+  return (
+    isFullyParsed(command, script) &&
+    !isTruncated &&
+    commands.every(({ argv: [name = ''] }) => isPrinter(getExactProgramFacts(name)))
+  );
 }
 
 const isPrinter = ({ opensNoFiles: isOpeningNone, readsOnlyIn, walksFolders }: ProgramFacts) =>
