@@ -1,12 +1,13 @@
 /**
  * build-library.mjs: builds the library. `dist/lib/` are its modules, compiled one by one; `packages/agent/dist/` is the
- * package `@ouro-cli/agent`: the entries with what they need from other packages, and their declarations. Run by the pinned
- * Bun.
+ * package `@ouro-cli/agent`: the entries with what they need from other packages, their declarations, and the reference
+ * `API.md`. Run by the pinned Bun.
  */
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
+import { renderApiPage } from './api-page.ts';
 import { collectLicenses } from './licenses.mjs';
 
 const root = join(import.meta.dirname, '..');
@@ -31,6 +32,7 @@ const REQUIRE = `import { createRequire } from 'node:module';\nexport const __re
 compile();
 await bundle();
 copyDeclarations();
+writeFileSync(join(target, 'dist', 'API.md'), renderApiPage());
 
 /** Compiles the modules, with declarations. */
 function compile() {

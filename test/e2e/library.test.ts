@@ -179,6 +179,11 @@ describe.runIf(isWholeRun).each(RUNTIMES)('%s', (runtime) => {
   });
 });
 
+test.runIf(isWholeRun)('the package contains its reference', () => {
+  const page = readFileSync(join(project, 'node_modules/@ouro-cli/agent/dist/API.md'), 'utf8');
+  expect(page).toContain('### createAgent\n');
+});
+
 const HOOK = `
 import { agentHooks } from '@ouro-cli/agent/hooks';
 const hook = (command) => [{ hooks: [{ type: 'command', command, timeout: 1 }] }];

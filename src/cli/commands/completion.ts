@@ -104,7 +104,7 @@ function escapeRoff(text: string): string {
     .replace(/^([.'])/, '\\&$1');
 }
 
-/** Returns the documentation page of all flags and commands: `ouro completion markdown > docs/flags.md`. */
+/** Returns the page of all flags and commands that `ouro completion markdown` prints. */
 export function renderFlagsPage(): string {
   const groups = Object.entries(CLI_FLAG_GROUPS).flatMap(([group, table]) => [
     `### ${group}`,

@@ -7,7 +7,7 @@ import { loadHelpPages } from './help-pages.ts';
 /** Runs `ouro help [topic]`: prints the short help, all flags, or a page of the documentation. */
 export async function runHelpCommand({ args: [topic], io }: SubcommandInput): Promise<number> {
   const pages = await loadHelpPages();
-  const topics = [...pages.keys()];
+  const topics = [...pages.keys(), 'flags'].toSorted();
   if (topic === undefined) {
     io.stdout.write(`${formatHelp()}Topics: ${topics.join(', ')}\n`);
     return 0;

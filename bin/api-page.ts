@@ -1,9 +1,59 @@
 import { readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { parseSync } from 'oxc-parser';
+import manifest from '../packages/agent/package.json' with { type: 'json' };
 
-/** One thing that the library exports: its name, its doc comment, and how it is declared. */
-export type PublicName = { readonly name: string; readonly doc: string; readonly declared: string };
+const SOURCES = join(import.meta.dirname, '..', 'src', 'sdk');
+const HEAD = `# The library, name by name
+
+Made from the doc comments of the sources. \`ouro help library\` explains how the parts go together, and what of this is
+promised to stay.
+`;
+
+/** The entries of the package `@ouro-cli/agent`: the path that is imported, and its source file. */
+const ENTRIES = Object.entries(manifest.exports).flatMap(([path, target]) =>
+  typeof target === 'string'
+    ? []
+    : [
+        {
+          path: path.replace('.', '@ouro-cli/agent'),
+          source: join(SOURCES, target.default.replace(/^.*\/(\w+)\.js$/, '$1.ts')),
+        },
+      ],
+);
+
+/**
+ * Returns the API page of the package `@ouro-cli/agent`: each name with its comment and declaration, once, at the
+ * entry with the longest path. Neither TypeDoc (TypeScript 5 to 6) nor API Extractor runs on TypeScript 7 without a
+ * second compiler of 25 MB.
+ */
+export function renderApiPage(): string {
+  const described = new Set<string>();
+  const parts = ENTRIES.toSorted((a, b) => b.path.length - a.path.length || (a.path < b.path ? -1 : 1)).map(
+    ({ path, source }) => {
+      const names = listPublicNames(source);
+      const added = names.filter(({ name }) => !described.has(name));
+      for (const { name } of names) described.add(name);
+      const again = names.filter((one) => !added.includes(one)).map(({ name }) => `\`${name}\``);
+      const more = again.length === 0 ? '' : `\nAlso exported here: ${again.join(', ')}.\n`;
+      const chapters = added.map(
+        ({ name, doc, declared }) => `### ${name}\n\n${doc}\n\n\`\`\`ts\n${declared}\n\`\`\`\n`,
+      );
+      return `## ${path}\n${more}\n${chapters.join('\n')}`;
+    },
+  );
+  return `${HEAD}\n${parts.join('\n')}`;
+}
+
+/** Returns the exported names without a doc comment. */
+export function listUndocumentedNames(): readonly string[] {
+  return ENTRIES.flatMap(({ path, source }) =>
+    listPublicNames(source).flatMap(({ name, doc }) => (doc === '' ? [`${path}: ${name}`] : [])),
+  );
+}
+
+/** A name that the library exports: its doc comment, and its declaration. */
+type PublicName = { readonly name: string; readonly doc: string; readonly declared: string };
 
 type Module = {
   readonly text: string;
@@ -12,12 +62,12 @@ type Module = {
 };
 type Statement = Module['body'][number];
 
-/** Everything an entry of the library exports, followed to where it is declared. */
-export function publicNames(entry: string): readonly PublicName[] {
+/** Returns the exports of an entry, followed to their declarations. */
+function listPublicNames(entry: string): readonly PublicName[] {
   return exportsOf(entry).toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** One name with several signatures: the doc comment of the first, and all but the one that carries them out. */
+/** Joins the signatures of an overloaded function; the last one belongs to the implementation. */
 function overloaded(names: readonly PublicName[]): readonly PublicName[] {
   return [...Map.groupBy(names, ({ name }) => name).values()].flatMap(([first, ...others]) => {
     if (first === undefined) return [];
@@ -50,7 +100,7 @@ function findIn(file: string, name: string): PublicName {
 const nameOf = (node: { readonly type: string; readonly name?: string; readonly value?: string }) =>
   node.name ?? node.value ?? '';
 
-/** A declaration as it is written, without what a function or a constant does inside. */
+/** Returns the declarations of an export as they are written, without function bodies and values. */
 function declaredIn({ text, comments }: Module, node: Extract<Statement, { type: 'ExportNamedDeclaration' }>) {
   const { declaration } = node;
   const doc = docBefore(text, comments, node.start);
