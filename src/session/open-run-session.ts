@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { dirname, relative, sep } from 'node:path';
+import { basename, dirname, relative, sep } from 'node:path';
 import { walkWorkspace } from '../checkpoints/walk-workspace.ts';
 import type { Environment } from '../contracts/environment.ts';
 import type { CliRunOptions } from '../contracts/frontend/cli-run-options.ts';
@@ -11,7 +11,7 @@ import { formatBytes } from '../lib/text/format.ts';
 import { getProjectDir, getTranscriptPath, getWorktreesFolder } from './paths.ts';
 import { decodeSessionState, NEW_SESSION_STATE, type ResumedSessionState } from './persisted-state.ts';
 import { findSessionLockHolder, lockSession, type SessionLock } from './process-locks.ts';
-import { dropUnsealedPermissions } from './records/permission-seal.ts';
+import { createSealContext, dropUnsealedPermissions } from './records/permission-seal.ts';
 import { completeDanglingCalls, type RebuiltSession, rebuildSession } from './records/rebuild-session.ts';
 import { readUnfinishedReplyText, restoreInterruptedReply } from './reply-journal.ts';
 import { listRecordedDenials, listTasksEndedWithRun, type RecordedDenial } from './resume/earlier-run.ts';
@@ -85,7 +85,7 @@ async function createNew(id: string, dir: string): Promise<OpenSessionResult> {
 }
 
 const NOT_SEALED =
-  'The session file has permissions or folders that this ouro did not write there. They are not restored: answer again when you are asked.';
+  'The session file has permissions, folders or a mode that this ouro did not write there. They are not restored: answer again when you are asked.';
 
 /** Returns whether a file with this session id exists, even an empty one. */
 const hasSessionFile = (id: string, dir: string) => isSessionStored(getTranscriptPath(dir, id));
@@ -113,13 +113,14 @@ async function resume(
   const location =
     persistence === 'memory'
       ? { ok: true as const, id: wanted.id ?? (wanted.fork === 'fork' ? randomUUID() : summary.id), path: summary.path }
-      : await lockOrFork(summary, wanted);
+      : await lockOrFork(summary, wanted, environment.ouroHome);
   if (!location.ok) return location;
   const stored = await readSessionForResume(location.path);
-  const permitted = dropUnsealedPermissions(stored.records, {
-    ouroHome: environment.ouroHome,
-    isHomeOfSession: (cwd) => getProjectDir(environment.ouroHome, cwd) === dirname(summary.path),
-  });
+  const permitted = dropUnsealedPermissions(
+    stored.records,
+    basename(location.path, '.jsonl'),
+    createSealContext(environment.ouroHome, dirname(location.path)),
+  );
   const read = { ...stored, records: permitted.records };
   if (read.damaged > 0 && !read.records.some(isConversationRecord)) {
     await location.claim?.release();
@@ -179,10 +180,11 @@ async function resume(
 async function lockOrFork(
   summary: SessionSummary,
   wanted: { fork: 'fork' | 'same' | 'never'; id?: string },
+  ouroHome: string,
 ): Promise<SessionLocation | { readonly ok: false; readonly problem: string }> {
   const fork = async (): Promise<SessionLocation> => {
     const id = wanted.id ?? randomUUID();
-    return { ok: true, id, path: await forkSession(summary, id) };
+    return { ok: true, id, path: await forkSession(summary, id, ouroHome) };
   };
   if (wanted.fork === 'fork') return fork();
   const tried = await lockUnlessMoving(summary.path);

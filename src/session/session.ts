@@ -19,7 +19,6 @@ import { createDraftStore } from './input/draft-store.ts';
 import { createPromptHistory } from './input/prompt-history.ts';
 import { type ClaudeTranscriptMirror, createClaudeTranscriptMirror } from './mirror/claude-transcript-mirror.ts';
 import type { OpenedSession } from './open-run-session.ts';
-import { getProjectDir } from './paths.ts';
 import {
   encodePromptFlags,
   encodeSessionSettings,
@@ -27,7 +26,7 @@ import {
   NO_WORK_DONE,
   type PreviousRequestHead,
 } from './persisted-state.ts';
-import { sealRecordedPermissions } from './records/permission-seal.ts';
+import { createSealContext, sealRecordedPermissions } from './records/permission-seal.ts';
 import { openTranscript, type SessionTranscript } from './records/session-transcript.ts';
 import { createReplyJournal } from './reply-journal.ts';
 import { createRequestDigestEncoder, createRequestDigester } from './request-digest.ts';
@@ -121,10 +120,10 @@ function sealPermissions(
   transcript: SessionTranscript,
 ): SessionTranscript {
   if (transcript.path === undefined) return transcript;
-  const isHomeOfSession = (cwd: string) => getProjectDir(ouroHome, cwd) === dir;
+  const context = createSealContext(ouroHome, dir);
   return {
     ...transcript,
-    append: (body) => transcript.append(sealRecordedPermissions(body, id, { ouroHome, isHomeOfSession })),
+    append: (body) => transcript.append(sealRecordedPermissions(body, id, context)),
   };
 }
 

@@ -103,7 +103,6 @@ test('recorded events are part of the state', () => {
   ]);
   expect(state).toEqual({
     ...NEW_SESSION_STATE,
-    mode: 'acceptEdits',
     title: { type: 'title', title: 'Named', by: 'person' },
     lastUuid: 'r5',
     queued: [item],

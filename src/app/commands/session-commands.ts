@@ -42,8 +42,8 @@ export const SESSION_SLASH_COMMANDS: readonly BuiltinSlashCommand[] = [
     name: 'branch',
     aliases: ['fork'],
     description: 'fork this session; the copy can be resumed later',
-    async run(_args, { session }) {
-      const forked = await forkCurrentSession(session.transcript);
+    async run(_args, { session, core }) {
+      const forked = await forkCurrentSession(session.transcript, core.environment.ouroHome);
       return forked.ok
         ? createSuccessOutcome(`Session forked. Resume the copy with: ouro --resume ${forked.id}`)
         : createErrorOutcome(forked.why);
@@ -219,7 +219,7 @@ async function storeOldConversation({ core, agent, session }: ConversationParts)
   const { path } = session.transcript;
   if (path === undefined || !agent.state().messages.some(({ role }) => role === 'user') || !isSessionStored(path))
     return false;
-  await forkSession({ id: agent.sessionId, path }, core.newId());
+  await forkSession({ id: agent.sessionId, path }, core.newId(), core.environment.ouroHome);
   return true;
 }
 

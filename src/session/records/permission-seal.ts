@@ -5,13 +5,20 @@ import type { JsonObject, JsonValue } from '../../contracts/json.ts';
 import type { SessionRecord, SessionRecordBody } from '../../contracts/session.ts';
 import { getErrnoCode } from '../../lib/errors.ts';
 import { readRegularFileSync } from '../../lib/files/read-regular-file.ts';
+import { getProjectDir } from '../paths.ts';
+import { mergeLiveSettings } from './rebuild-session.ts';
 
 /** The home of the installation key, and the test for the folder in which a session needs no seal. */
 type SealContext = { readonly ouroHome: string; readonly isHomeOfSession: (cwd: string) => boolean };
 
+/** Returns the context of the sessions in a folder. */
+export function createSealContext(ouroHome: string, dir: string): SealContext {
+  return { ouroHome, isHomeOfSession: (cwd) => getProjectDir(ouroHome, cwd) === dir };
+}
+
 /**
- * Seals what a record of settings permits with the key of this installation: allow rules, folders, and another working
- * directory. Records that permit nothing stay as they are.
+ * Seals what a record of settings permits with the key of this installation: allow rules, folders, another working
+ * directory, and a mode that asks less. Records that permit nothing stay as they are.
  */
 export function sealRecordedPermissions(
   body: SessionRecordBody,
@@ -23,23 +30,31 @@ export function sealRecordedPermissions(
   return { ...body, data: { ...body.data, seal: computeSeal(key, sessionId, body.data) } };
 }
 
-/** Removes what records permit that this installation has not sealed, and tells whether there was anything. */
+/**
+ * Removes what records permit that this installation has not sealed for the session, and tells whether there was
+ * anything. The records that a fork has copied are sealed for the session it comes from: they permit nothing, and need no
+ * mention before the first record of its own, which `createForkSettings` has sealed.
+ */
 export function dropUnsealedPermissions(
   records: readonly SessionRecord[],
+  sessionId: string,
   context: SealContext,
 ): { readonly records: readonly SessionRecord[]; readonly isChanged: boolean } {
   const key = readKey(context.ouroHome);
+  const firstOwn = records.findIndex((record) => record.sessionId === sessionId);
   let isChanged = false;
-  const checked = records.map((record) => {
+  const checked = records.map((record, index) => {
     if (record.type !== 'system' || record.subtype !== 'live' || !grantsSomething(record.data, context)) return record;
-    if (key !== undefined && isSealed(key, record.sessionId, record.data)) return record;
-    isChanged = true;
-    const { cwd, directories: _, grants, ...data } = record.data;
+    const isIntact = key !== undefined && isSealed(key, record.sessionId, record.data);
+    if (isIntact && record.sessionId === sessionId) return record;
+    isChanged ||= !isIntact || index > firstOwn;
+    const { cwd, directories: _, mode, grants, ...data }: JsonObject = record.data;
     return {
       ...record,
       data: {
         ...data,
         ...(Array.isArray(grants) ? { grants: grants.filter((grant) => !isAllowing(grant)) } : {}),
+        ...(mode === undefined || asksLess(mode) ? {} : { mode }),
         ...(typeof cwd === 'string' && context.isHomeOfSession(cwd) ? { cwd } : {}),
       },
     };
@@ -47,13 +62,33 @@ export function dropUnsealedPermissions(
   return { records: checked, isChanged };
 }
 
-function grantsSomething({ grants, directories, cwd }: JsonObject, { isHomeOfSession }: SealContext): boolean {
+/** Returns the newest permissions in the records of a session, sealed for a fork; undefined if there are none. */
+export function createForkSettings(
+  records: readonly SessionRecord[],
+  sessionId: string,
+  forkId: string,
+  context: SealContext,
+): SessionRecordBody | undefined {
+  const { grants, directories, cwd, mode } = mergeLiveSettings(
+    dropUnsealedPermissions(records, sessionId, context).records,
+  );
+  const named = Object.entries({ grants, directories, cwd, mode }).filter(([, value]) => value !== undefined);
+  const data: JsonObject = Object.fromEntries(named);
+  if (!grantsSomething(data, context)) return undefined;
+  return sealRecordedPermissions({ type: 'system', subtype: 'live', data }, forkId, context);
+}
+
+function grantsSomething({ grants, directories, cwd, mode }: JsonObject, { isHomeOfSession }: SealContext): boolean {
   return (
     (Array.isArray(grants) && grants.some(isAllowing)) ||
     (Array.isArray(directories) && directories.length > 0) ||
-    (typeof cwd === 'string' && !isHomeOfSession(cwd))
+    (typeof cwd === 'string' && !isHomeOfSession(cwd)) ||
+    asksLess(mode)
   );
 }
+
+/** Bypass mode is never restored, so it needs no seal. */
+const asksLess = (mode: JsonValue | undefined) => mode === 'acceptEdits' || mode === 'auto';
 
 /** Rules that deny or ask only tighten, so they need no seal. */
 function isAllowing(grant: JsonValue): boolean {
@@ -61,9 +96,11 @@ function isAllowing(grant: JsonValue): boolean {
   return !isRule || !('behavior' in grant) || (grant.behavior !== 'deny' && grant.behavior !== 'ask');
 }
 
-function computeSeal(key: Buffer, sessionId: string, { grants, directories, cwd }: JsonObject): string {
-  const sealed = JSON.stringify([sessionId, grants ?? null, directories ?? null, cwd ?? null]);
-  return createHmac('sha256', key).update(sealed).digest('base64url');
+function computeSeal(key: Buffer, sessionId: string, { grants, directories, cwd, mode }: JsonObject): string {
+  const granted = [grants ?? null, directories ?? null, cwd ?? null, ...(asksLess(mode) ? [mode ?? null] : [])];
+  return createHmac('sha256', key)
+    .update(JSON.stringify([sessionId, ...granted]))
+    .digest('base64url');
 }
 
 function isSealed(key: Buffer, sessionId: string, data: JsonObject): boolean {

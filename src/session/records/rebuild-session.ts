@@ -58,12 +58,12 @@ function findTitle(records: readonly SessionRecord[]): RebuiltSession['title'] {
   return last && { type: 'title', title: last.title, by: last.by };
 }
 
-function mergeLiveSettings(records: readonly SessionRecord[]): JsonObject {
-  const changes = records.flatMap((record): readonly JsonObject[] => {
-    if (record.type !== 'system') return [];
-    if (record.subtype === 'mode') return [{ mode: record.data.mode }];
-    return record.subtype === 'live' ? [record.data] : [];
-  });
+/** Returns the newest value of every session setting, unvalidated. */
+export function mergeLiveSettings(records: readonly SessionRecord[]): JsonObject {
+  // Records of mode events only tell what happened.
+  const changes = records.flatMap((record) =>
+    record.type === 'system' && record.subtype === 'live' ? [record.data] : [],
+  );
   return Object.assign({}, ...changes);
 }
 

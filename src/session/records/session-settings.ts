@@ -93,7 +93,7 @@ const AUTHORITY = ['grants', 'directories', 'cwd', 'mode'];
 
 /** Removes what a session may do from a record, because the session file comes from somewhere else. */
 export function removeRecordedPermissions(record: SessionRecord): SessionRecord {
-  if (record.type !== 'system' || (record.subtype !== 'live' && record.subtype !== 'mode')) return record;
+  if (record.type !== 'system' || record.subtype !== 'live') return record;
   return {
     ...record,
     data: Object.fromEntries(Object.entries(record.data).filter(([name]) => !AUTHORITY.includes(name))),

@@ -1,4 +1,4 @@
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -307,6 +307,40 @@ test('session permissions, the mode, the to-do list and the plan are restored', 
   expect(again.info()).toMatchObject({ mode: 'acceptEdits', effort: 'low', todos });
   await again.agent.prompt('again');
   expect(asked).toEqual([]);
+});
+
+test('a copy of a session has its mode, but a line of another session gives none', async () => {
+  const may = { skipPermissions: 'may' } as const;
+  const resume = (wanted: string, fork: 'fork' | 'same' = 'same') =>
+    open({ turns: () => says('done') }, { ...may, session: { kind: 'resume', wanted, fork } });
+  const first = await open({ turns: () => says('done') }, may);
+  await first.agent.prompt('go');
+  first.setMode('acceptEdits');
+  await first.runCommand('branch');
+  await first.close('test');
+  const [one, two] = await storedFiles(project);
+  if (one === undefined || two === undefined) throw new Error('/branch has stored no session.');
+  const fork = await resume(two.id, 'fork');
+  const [again, branch] = [await resume(one.id), await resume(two.id)];
+  const modes = [again, branch, fork].map((conversation) => conversation.info().mode);
+  expect(modes).toEqual(['acceptEdits', 'acceptEdits', 'acceptEdits']);
+  expect(
+    [again, branch, fork].flatMap((conversation) =>
+      conversation.info().warnings.filter((text) => text.includes('restored')),
+    ),
+  ).toEqual([]);
+
+  const other = await open({ turns: () => says('done') }, may);
+  await other.agent.prompt('go');
+  const { sessionId } = other.agent;
+  await other.close('test');
+  const files = await storedFiles(project);
+  const sealed = files.flatMap(({ records }) => records).filter((record) => JSON.stringify(record).includes('"seal"'));
+  const path = files.find(({ id }) => id === sessionId)?.path ?? '';
+  await appendFile(path, sealed.map((record) => `${JSON.stringify(record)}\n`).join(''));
+  const spliced = await resume(sessionId);
+  expect([sealed.length >= 3, spliced.info().mode]).toEqual([true, 'default']);
+  expect(spliced.info().warnings.join()).toContain('They are not restored');
 });
 
 type Damage = (lines: readonly string[]) => string;

@@ -4,7 +4,12 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/contracts/json.ts';
 import type { SessionRecord } from '../../../src/contracts/session.ts';
-import { dropUnsealedPermissions, sealRecordedPermissions } from '../../../src/session/records/permission-seal.ts';
+import {
+  createForkSettings,
+  dropUnsealedPermissions,
+  sealRecordedPermissions,
+} from '../../../src/session/records/permission-seal.ts';
+import { rebuildSession } from '../../../src/session/records/rebuild-session.ts';
 import { createSessionRecord } from '../../../src/session/records/session-record-writer.ts';
 import { createTempFolder } from '../../support/temp-folder.ts';
 
@@ -21,8 +26,8 @@ function createInstallation() {
       ...HEAD,
       sessionId,
     });
-  const read = (record: SessionRecord) => dropUnsealedPermissions([record], context);
-  return { ouroHome, write, read };
+  const read = (record: SessionRecord, id = 's') => dropUnsealedPermissions([record], id, context);
+  return { ouroHome, context, write, read };
 }
 
 const dataOf = (record: SessionRecord | undefined) =>
@@ -82,11 +87,43 @@ test('a record of another session, installation or key is not restored, but its 
   here.write(GRANTED);
   const foreign = there.write(GRANTED);
   const moved = Object.assign({}, here.write(GRANTED, 'other'), { sessionId: 's' });
-  for (const record of [foreign, moved]) {
+  for (const record of [foreign, moved, here.write(GRANTED, 'other')]) {
     const { records, isChanged } = here.read(record);
     expect([isChanged, dataOf(records[0])?.grants]).toEqual([true, [DENY]]);
   }
   const own = here.write(GRANTED);
   await rm(join(here.ouroHome, 'session-key'));
   expect(here.read(own).isChanged).toBe(true);
+});
+
+test.each(['acceptEdits', 'auto'])('the mode %s is restored from a sealed record of settings only', (mode) => {
+  const { write, read } = createInstallation();
+  const record = write({ mode });
+  expect(read(record)).toEqual({ records: [record], isChanged: false });
+  const edited = read(Object.assign({}, write({ mode: 'plan' }), { data: { mode, model: 'm' } }));
+  expect([edited.isChanged, dataOf(edited.records[0])]).toEqual([true, { model: 'm' }]);
+  const event: SessionRecord = Object.assign({}, record, { subtype: 'mode', data: { mode } });
+  expect(rebuildSession(read(event).records).liveSettings).toEqual({});
+});
+
+test.each(['default', 'plan', 'dontAsk'])('the mode %s needs no seal', (mode) => {
+  const { write, read } = createInstallation();
+  const record = write({ mode });
+  expect(dataOf(record)).toEqual({ mode });
+  expect(read(record)).toEqual({ records: [record], isChanged: false });
+});
+
+test('a fork restores what its own record permits, and mentions copied records only where they were added', () => {
+  const { context, write } = createInstallation();
+  const granted = write({ ...GRANTED, mode: 'auto' });
+  const body = createForkSettings([granted, write({ mode: 'plan' })], 's', 'fork', context);
+  const own = createSessionRecord(body ?? { type: 'title', title: '', by: 'person' }, { ...HEAD, sessionId: 'fork' });
+  const { model: _, ...authority } = GRANTED;
+  expect(dataOf(own)).toEqual({ ...authority, mode: 'plan', seal: expect.any(String) });
+  const drop = (...records: readonly SessionRecord[]) => dropUnsealedPermissions(records, 'fork', context);
+  expect(drop(granted, own).isChanged).toBe(false);
+  expect(dataOf(drop(granted, own).records[0])?.grants).toEqual([DENY]);
+  expect(drop(granted, own).records[1]).toBe(own);
+  expect([drop(own, granted).isChanged, drop(granted).isChanged]).toEqual([true, true]);
+  expect(createForkSettings([write({ model: 'm' })], 's', 'fork', context)).toBeUndefined();
 });

@@ -203,8 +203,8 @@ test('settings, the title and the queue have their newest value', async () => {
   const { events } = tellConversation([{ prompt: 'one', replies: [{ text: 'A.', calls: 0, fate: 'kept' }] }]);
   for (const event of events) await transcript.recordEvent(event);
   await transcript.append({ type: 'system', subtype: 'live', data: { model: 'a', effort: 'low', grants: GRANTS } });
-  await transcript.append({ type: 'system', subtype: 'live', data: { model: 'b' } });
-  await transcript.recordEvent({ type: 'mode', mode: 'plan' });
+  await transcript.append({ type: 'system', subtype: 'live', data: { model: 'b', mode: 'plan' } });
+  await transcript.recordEvent({ type: 'mode', mode: 'acceptEdits' });
   const item = {
     id: 'q',
     lane: 'next' as const,
