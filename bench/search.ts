@@ -58,13 +58,13 @@ async function measure(root: string): Promise<readonly Row[]> {
     ['Glob, 25,000 of them', 1.25, () => use(glob, { pattern: '**/*.ts' }), () => rg('--files')],
   ] as const;
   const rows: Row[] = [];
-  for (const [name, must, ours, theirs] of pairs) {
+  for (const [name, must, searchWithTool, searchWithRipgrep] of pairs) {
     // Alternating, so that other load on the machine affects both.
     const ratios: number[] = [];
     const times: number[] = [];
-    await Promise.all([ours(), theirs()]);
+    await Promise.all([searchWithTool(), searchWithRipgrep()]);
     for (let round = 0; round < ROUNDS; round += 1) {
-      const [a, b] = [await clock(ours), await clock(theirs)];
+      const [a, b] = [await clock(searchWithTool), await clock(searchWithRipgrep)];
       times.push(a);
       ratios.push(a / b);
     }

@@ -15,7 +15,7 @@ import { callTool, createWorkbench } from './tools/file-workbench.ts';
 import { locators } from './tools/search/search-backends.ts';
 
 /** Nothing a model, a file or a rule says keeps keys from being heard; all tests at once make everything three times slower. */
-const HEARD_MS = 400;
+const RESPONSE_MS = 400;
 
 /** The longest time in which no key would have been heard while the work ran, by the time of this thread alone. */
 async function deafness(work: () => unknown): Promise<number> {
@@ -37,10 +37,10 @@ async function deafness(work: () => unknown): Promise<number> {
 }
 
 /** The least of three, because programs that share its core cost the thread time, too; once is enough where that was little. */
-const heard = async (name: string, work: () => unknown) => {
+const received = async (name: string, work: () => unknown) => {
   let ms = await deafness(work);
-  for (let turn = 1; turn < 3 && ms >= HEARD_MS; turn += 1) ms = Math.min(ms, await deafness(work));
-  expect([name, ms < HEARD_MS ? 'heard' : `deaf for ${Math.round(ms)} ms`]).toEqual([name, 'heard']);
+  for (let turn = 1; turn < 3 && ms >= RESPONSE_MS; turn += 1) ms = Math.min(ms, await deafness(work));
+  expect([name, ms < RESPONSE_MS ? 'heard' : `deaf for ${Math.round(ms)} ms`]).toEqual([name, 'heard']);
 };
 
 let fixture: Fixture;
@@ -127,8 +127,8 @@ describe('a shell command', () => {
 
   test.each(someOf(PIECES, 3))('consisting of %j only', async (piece) => {
     const line = (characters: number) => numbered(piece.repeat(Math.ceil(characters / piece.length)));
-    await heard('20,000 characters', decided(line(20_000), DENY));
-    await heard('9,000 characters', decided(`ls ${line(9_000)}`, []));
+    await received('20,000 characters', decided(line(20_000), DENY));
+    await received('9,000 characters', decided(`ls ${line(9_000)}`, []));
   });
 
   test('of any of these', async () => {
@@ -139,7 +139,7 @@ describe('a shell command', () => {
     await fc.assert(
       fc.asyncProperty(line, async ([pieces, times]) => {
         const command = numbered(pieces.join('').repeat(times).slice(0, 20_000));
-        await heard(command.slice(0, 200), decided(command, DENY));
+        await received(command.slice(0, 200), decided(command, DENY));
       }),
       runs(100),
     );
@@ -165,11 +165,11 @@ test.each(someOf(EVIL, 4).map((glob) => [glob.slice(0, 12), glob.length, glob] a
   async (_, __, glob) => {
     const rules = { deny: [`Read(${glob})`, `Bash(${glob})`, `mcp__${glob}`, `Task(${glob})`] };
     const long = 'a'.repeat(250);
-    await heard('Read', () => decideTool(fixture, 'Read', { file_path: long }, rules));
-    await heard('Bash', () => decideTool(fixture, 'Bash', { command: `cat ${long} ${glob}` }, rules));
-    await heard('find', () => decideTool(fixture, 'Bash', { command: `find . -name '${glob}'` }, rules));
-    await heard('Task', () => decideTool(fixture, 'Task', { subagent_type: long }, rules));
-    await heard('hook', () => parseHookMatcher(`(${glob.replaceAll('{', '(?:')})+`));
+    await received('Read', () => decideTool(fixture, 'Read', { file_path: long }, rules));
+    await received('Bash', () => decideTool(fixture, 'Bash', { command: `cat ${long} ${glob}` }, rules));
+    await received('find', () => decideTool(fixture, 'Bash', { command: `find . -name '${glob}'` }, rules));
+    await received('Task', () => decideTool(fixture, 'Task', { subagent_type: long }, rules));
+    await received('hook', () => parseHookMatcher(`(${glob.replaceAll('{', '(?:')})+`));
   },
 );
 
@@ -181,7 +181,7 @@ test.each(someOf(['1', 'a', '_', '1:', '2024-', ' ', '\n', 'ab1 '], 3))(
     const result = { type: 'tool_result', tool_use_id: 'call', content, is_error: false } as const;
     const completion = { status: 'done', outcome: { content }, attachments: [] } as const;
     const call = { block, result, completion, title: 'Command', durationMs: 1 };
-    await heard('fingerprint', () => createTurnFingerprint(undefined, [call]));
+    await received('fingerprint', () => createTurnFingerprint(undefined, [call]));
   },
 );
 
@@ -189,18 +189,18 @@ test.each(someOf(['1', 'A', ' ', '/', 'a.', '# ', 'want '], 3))(
   'rows made of %j are searched for failed tests',
   async (piece) => {
     const row = piece.repeat(60_000 / piece.length);
-    await heard('failed tests', () => findFailedTests([`✖ ${row}`, row, `not ok 1 ${row}`]));
+    await received('failed tests', () => findFailedTests([`✖ ${row}`, row, `not ok 1 ${row}`]));
   },
 );
 
 test.each(['"" ', '\\\n', 'a=""\n', '[a]\n', ' '])('a git configuration made of %j is parsed', async (piece) => {
-  await heard('git config', () => parseGitConfig(`[a]\nb = ${piece.repeat(240_000 / piece.length)}`));
+  await received('git config', () => parseGitConfig(`[a]\nb = ${piece.repeat(240_000 / piece.length)}`));
 });
 
 test.each(['\n', '\r\n', ' ', '<tool_call>', '`'])('a reply made of %j is searched for tool calls', async (piece) => {
   const splitter = createTextToolCallSplitter(new Set(['Read']));
-  await heard('tool calls', () => splitter.push(piece.repeat(200_000 / piece.length)));
-  await heard('end', () => splitter.flush());
+  await received('tool calls', () => splitter.push(piece.repeat(200_000 / piece.length)));
+  await received('end', () => splitter.flush());
 });
 
 describe.each(locators)('a search with %s', (_, locator) => {
@@ -215,8 +215,10 @@ describe.each(locators)('a search with %s', (_, locator) => {
   test('for any pattern', async () => {
     const parts = { locator, home: bench.home, excluded: () => EVIL.map((glob) => `/${glob}`) };
     for (const pattern of someOf(EVIL, 4))
-      await heard(pattern, () => callTool(createGlobTool(parts), { pattern }, bench));
+      await received(pattern, () => callTool(createGlobTool(parts), { pattern }, bench));
     for (const pattern of someOf(['(a+)+c', '(a|a)*c', '(.*a){15}c', '(a*)*(a*)*c'], 2))
-      await heard(pattern, () => callTool(createGrepTool(parts), { pattern, glob: EVIL[0], multiline: true }, bench));
+      await received(pattern, () =>
+        callTool(createGrepTool(parts), { pattern, glob: EVIL[0], multiline: true }, bench),
+      );
   });
 });

@@ -66,8 +66,8 @@ test('the compaction breaker stays open across queries until space is freed', as
   const made = scriptedAgent([], { context: full });
   for (let at = 0; at < 6; at += 1) await made.agent.prompt('go');
   expect(tries).toBe(3);
-  const told = made.events.filter((event) => event.type === 'notice' && event.text.includes('is disabled now'));
-  expect(told).toHaveLength(1);
+  const reported = made.events.filter((event) => event.type === 'notice' && event.text.includes('is disabled now'));
+  expect(reported).toHaveLength(1);
   const boundary = { role: 'boundary', id: 'b', trigger: 'manual', preTokens: 100 } as const;
   await made.port().emit({ type: 'compacted', boundary, messages: [boundary], postTokens: 0 });
   await made.agent.prompt('go');
@@ -136,10 +136,10 @@ test.each([
   agent.setQueueMode('next', mode);
   for (const words of ['a', 'b', 'c']) agent.steer(words);
   await agent.prompt('go');
-  const heard = deps
+  const received = deps
     .requests()
     .map((request) => JSON.stringify(request.messages).match(/"text":"[abc]"/g)?.length ?? 0);
-  expect(heard.slice(0, wanted.length)).toEqual(wanted.map((words) => words.length));
+  expect(received.slice(0, wanted.length)).toEqual(wanted.map((words) => words.length));
 });
 
 test.each([

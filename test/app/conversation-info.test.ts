@@ -29,7 +29,7 @@ const FOLDER = {
 };
 
 /** What reaches the model, and what the person is told, when somebody asks in this folder. */
-async function heard(options: Partial<CliRunOptions>) {
+async function received(options: Partial<CliRunOptions>) {
   await using project = await createTempProject(FOLDER);
   await using server = await startApiServer({ turns: () => says('ok') });
   const made = await composed(project, server.url, { trust: undefined, ...options });
@@ -48,14 +48,14 @@ const FACES = ['screen', 'print', 'host', 'editor'] as const;
 const NAMED = 'CLAUDE.md, AGENTS.md, CLAUDE.local.md, .claude/rules/r.md';
 
 test.each(someOf(FACES))('an untrusted folder has no effect, and the output says so: %s', async (frontend) => {
-  expect(await heard({ frontend })).toEqual({
+  expect(await received({ frontend })).toEqual({
     marks: [],
     instructions: [],
     said: [
       `This folder is not trusted, so its instructions are not read (${NAMED}). Run "ouro trust" to trust it, or pass --trust for one run.`,
     ],
   });
-  expect(await heard({ frontend, settingSources: [] })).toEqual({
+  expect(await received({ frontend, settingSources: [] })).toEqual({
     marks: [],
     instructions: [],
     said: [
@@ -69,9 +69,9 @@ test.each(someOf(FACES.toReversed()))(
   async (frontend) => {
     const none: Partial<CliRunOptions> = { frontend, trust: 'this-run' };
     for (const settingSources of [[], ['user']]) {
-      expect(await heard({ ...none, settingSources })).toEqual({ marks: [], instructions: [], said: [] });
+      expect(await received({ ...none, settingSources })).toEqual({ marks: [], instructions: [], said: [] });
     }
-    const all = await heard(none);
+    const all = await received(none);
     expect(all.marks).toEqual(
       expect.arrayContaining(['M-CLAUDE', 'M-IMPORTED', 'M-RULE', 'M-SKILL', 'M-PROMPT', 'M-MINE']),
     );

@@ -22,21 +22,21 @@ function agent() {
 }
 
 function listening() {
-  const heard: AgentEvent[] = [];
-  return { heard, listener: (event: AgentEvent) => void heard.push(event) };
+  const received: AgentEvent[] = [];
+  return { received, listener: (event: AgentEvent) => void received.push(event) };
 }
 
 test('events emitted before there is an agent reach its listeners in order', async () => {
   const bus = createEventBus();
   const { port, subscribe } = agent();
-  const { heard, listener } = listening();
+  const { received, listener } = listening();
   subscribe(listener);
   await bus.emit(notice('first'));
   await bus.emit({ type: 'mode', mode: 'plan' });
   expect(() => bus.getPort()).toThrow('before the agent was attached');
   bus.attach(port);
   await bus.emit(notice('third'));
-  expect(heard).toEqual([notice('first'), { type: 'mode', mode: 'plan' }, notice('third')]);
+  expect(received).toEqual([notice('first'), { type: 'mode', mode: 'plan' }, notice('third')]);
 });
 
 test('a listener added before the first prompt receives each earlier notice once', async () => {
@@ -46,14 +46,14 @@ test('a listener added before the first prompt receives each earlier notice once
   bus.attach(port);
   const early = listening();
   bus.subscribe(subscribe, early.listener);
-  const told = bus.emit(notice('while one joins'));
+  const reported = bus.emit(notice('while one joins'));
   const late = listening();
   bus.subscribe(subscribe, late.listener);
-  await told;
+  await reported;
   await bus.emit(notice('after'));
   const all = ['before the agent', 'while one joins', 'after'].map(notice);
-  expect(early.heard).toEqual(all);
-  expect(late.heard).toEqual(all);
+  expect(early.received).toEqual(all);
+  expect(late.received).toEqual(all);
 });
 
 test('a removed listener receives nothing more, and after the first prompt earlier notices are not repeated', async () => {
@@ -68,6 +68,6 @@ test('a removed listener receives nothing more, and after the first prompt earli
   const late = listening();
   bus.subscribe(subscribe, late.listener);
   await bus.emit(notice('now'));
-  expect(gone.heard).toEqual([]);
-  expect(late.heard).toEqual([notice('now')]);
+  expect(gone.received).toEqual([]);
+  expect(late.received).toEqual([notice('now')]);
 });

@@ -20,9 +20,9 @@ test('eight idle hours leave no timers or files, and the next prompt is answered
   // The small model is asked for a name of the conversation.
   await vi.waitFor(() => expect(server.all()).toHaveLength(2));
   await vi.advanceTimersByTimeAsync(60_000);
-  const [timers, told, asked] = [vi.getTimerCount(), at.events.length, server.all().length];
+  const [timers, reported, asked] = [vi.getTimerCount(), at.events.length, server.all().length];
   await vi.advanceTimersByTimeAsync(HOURS_MS);
-  expect([at.events.length, server.all().length]).toEqual([told, asked]);
+  expect([at.events.length, server.all().length]).toEqual([reported, asked]);
   // A connection that was kept for a while may have been closed meanwhile; nothing new waits.
   expect(vi.getTimerCount()).toBeLessThanOrEqual(timers);
   expect(await at.conversation.agent.prompt('good morning')).toMatchObject({ reason: 'completed' });

@@ -16,7 +16,7 @@ const ANN = toolUse(
 const command = (line: string, more: object = {}) => ({ hooks: [{ type: 'command', command: line, ...more }] });
 
 /** What every event was told, in the order it came. */
-async function told(project: TempProject): Promise<readonly Record<string, unknown>[]> {
+async function reported(project: TempProject): Promise<readonly Record<string, unknown>[]> {
   const text = await readFile(join(project.dir, 'log.jsonl'), 'utf8').catch(() => '');
   return text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]));
 }
@@ -85,12 +85,14 @@ test('hooks run for batches, tasks, folders, models, instructions, settings and 
     await project.write('new.txt', 'new');
     await rm(join(project.dir, 'gone.txt'));
     await made.conversation.agent.prompt('more');
-    await vi.waitFor(async () => expect((await told(project)).map(({ teammate_name: name }) => name)).toContain('ann'));
+    await vi.waitFor(async () =>
+      expect((await reported(project)).map(({ teammate_name: name }) => name)).toContain('ann'),
+    );
   } finally {
     await made.close();
   }
-  const heard = await told(project);
-  const of = (event: string) => heard.filter((one) => one.hook_event_name === event);
+  const received = await reported(project);
+  const of = (event: string) => received.filter((one) => one.hook_event_name === event);
   expect(of('PostToolBatch')[0]).toMatchObject({
     tool_calls: [{ tool_name: 'Read' }, { tool_name: 'TodoWrite' }, { tool_name: 'Bash' }],
   });
@@ -152,7 +154,7 @@ longTest('a skill and a sub-agent add hooks only while they are active', async (
     expect(raw.match(/by the skill/g)).toHaveLength(1);
     expect(raw).not.toContain('by the agent');
     expect(server.requests().some((request) => request.raw.includes('by the agent'))).toBe(true);
-    expect(await told(project)).toMatchObject([{ hook_event_name: 'SubagentStop', agent_type: 'helper' }]);
+    expect(await reported(project)).toMatchObject([{ hook_event_name: 'SubagentStop', agent_type: 'helper' }]);
   } finally {
     await made.close();
   }

@@ -6,6 +6,7 @@ import { expect, test } from 'vitest';
 import { longTest } from '../support/long-test.ts';
 import { createTempFolder } from '../support/temp-folder.ts';
 import { violations } from './violations.ts';
+import { testNameViolations } from './wording.ts';
 
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 const LEAF = 'export const leaf = 1;\n';
@@ -260,7 +261,7 @@ test('names of programs and tools are found in every notation', () => {
 });
 
 test('forbidden imports are found in every notation', () => {
-  const ways = [
+  const imports = [
     "const x = 1; import { leaf } from '../session/b.ts';",
     "import {\n  leaf, /* don't */\n} from '../session/b.ts';",
     "export const a = () => import(/* later */ '../session/b.ts');",
@@ -268,7 +269,7 @@ test('forbidden imports are found in every notation', () => {
     "export const a = () => new Worker(new URL('../session/b.ts', import.meta.url));",
     "import leaf from '../session/b.ts' with { type: 'text' };",
   ];
-  const open = ways.filter((text) => violations({ 'tools/a.ts': text, 'session/b.ts': LEAF }).length !== 1);
+  const open = imports.filter((text) => violations({ 'tools/a.ts': text, 'session/b.ts': LEAF }).length !== 1);
   expect(open).toEqual([]);
 });
 
@@ -312,6 +313,19 @@ test('an exported name has no word of the stop list', () => {
   expect(violations({ 'lib/a.ts': text }).filter((found) => found.includes('stop list'))).toEqual([
     'lib/a.ts: the name OwnSettings has a word of the stop list',
   ]);
+});
+
+test('a name in a test has no word of the stop list, wherever it is declared', () => {
+  const text = `const TOLD = 1;
+type Wish = { heard: number };
+function tell({ a: hears, own }: Wish, [ways]: string[]) {
+  for (const ours of ways) run((nobody) => nobody.told(\`told \${ours}\`));
+}\n`;
+  expect(testNameViolations({ 'lib/a.test.ts': text })).toEqual(
+    ['TOLD', 'Wish', 'tell', 'hears', 'ways', 'ours', 'nobody'].map(
+      (name) => `lib/a.test.ts: the name ${name} has a word of the stop list`,
+    ),
+  );
 });
 
 /** Creates a small project with the configuration of ouro and the given files. */

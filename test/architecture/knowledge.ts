@@ -1,7 +1,7 @@
 import { KNOWN_PROGRAM_NAMES } from '../../src/permissions/shell/programs/find-program-facts.ts';
 import { TOOL_TRAITS } from '../../src/tools/tool-traits.ts';
 import { isNode, nodesOf, templateText } from './syntax.ts';
-import type { Sources } from './violations.ts';
+import type { Rule } from './violations.ts';
 
 /** The table of what is known about programs. */
 const TABLE = 'permissions/shell/programs';
@@ -44,24 +44,35 @@ const TOOLS = new Set(TOOL_TRAITS.flatMap(({ name, aliases = [] }) => [name, ...
 const COMMON_WORDS = ['command', 'read', 'file', 'local', 'source'];
 const NAMES = new Set(KNOWN_PROGRAM_NAMES.filter((name) => /\w/.test(name) && !COMMON_WORDS.includes(name)));
 
-/** Returns the names of programs and tools outside the files that may name them. */
-export function knowledgeViolations(sources: Sources): readonly string[] {
-  return Object.entries(sources).flatMap(([path, text]) => {
-    const isGate = path.startsWith('permissions/') || path.startsWith('app/permissions/');
-    const lists = wordsIn(path, text);
-    const programs = !isGate || isTable(path) ? [] : new Set(lists.flatMap(programsIn));
-    const mayName = path.startsWith('tools/') || TOOL_NAME_READERS.includes(path);
-    const tools = mayName ? [] : new Set(lists.flatMap((words) => toolsIn(path, words)));
-    const readsArguments = path.startsWith('tools/') || FILE_ARGUMENT_READERS.includes(path);
-    const fileArguments = readsArguments ? [] : new Set(fileArgumentsIn(path, text));
-    return [
-      ...[...fileArguments].map((name) => `${path}: reads the argument ${name} of a tool; its facts must state it`),
-      ...[...programs].map((name) => `${path}: names the program ${name}; only ${TABLE} may`),
-      ...[...tools].map((name) => `${path}: names the tool ${name}; its definition must declare the property`),
-    ];
-  });
-}
+/** The rules by which a fact about a program or a tool has one place. */
+export const KNOWLEDGE_RULES: Readonly<Record<string, Rule>> = {
+  'programs are named only in the table of programs': (sources) =>
+    Object.entries(sources)
+      .filter(([path]) => isGate(path) && !isTable(path))
+      .flatMap(([path, text]) =>
+        [...new Set(wordsIn(path, text).flatMap(programsIn))].map(
+          (name) => `${path}: names the program ${name}; only ${TABLE} may`,
+        ),
+      ),
+  'tools are named only in their definitions': (sources) =>
+    Object.entries(sources)
+      .filter(([path]) => !path.startsWith('tools/') && !TOOL_NAME_READERS.includes(path))
+      .flatMap(([path, text]) =>
+        [...new Set(wordsIn(path, text).flatMap((words) => toolsIn(path, words)))].map(
+          (name) => `${path}: names the tool ${name}; its definition must declare the property`,
+        ),
+      ),
+  'arguments of tools are read only by the tools': (sources) =>
+    Object.entries(sources)
+      .filter(([path]) => !path.startsWith('tools/') && !FILE_ARGUMENT_READERS.includes(path))
+      .flatMap(([path, text]) =>
+        [...new Set(fileArgumentsIn(path, text))].map(
+          (name) => `${path}: reads the argument ${name} of a tool; its facts must state it`,
+        ),
+      ),
+};
 
+const isGate = (path: string): boolean => path.startsWith('permissions/') || path.startsWith('app/permissions/');
 const isTable = (path: string): boolean => path === `${TABLE}.ts` || path.startsWith(`${TABLE}/`) || path === SANDBOX;
 
 /** Returns each string, template, pattern and key list of a source, types included, as a list of words. */

@@ -40,26 +40,39 @@ export type Edges = ReadonlyMap<string, readonly string[]>;
 export const SHAPE_RULES: Readonly<
   Record<string, (sources: Sources, edges: Edges, capabilities: readonly string[]) => readonly string[]>
 > = {
-  'no folder has too many files or only one': (sources) => folderSizes(Object.keys(sources)),
+  'no folder has too many files': (sources) => largeFolders(Object.keys(sources)),
+  'no folder has only one file': (sources) => foldersOfOneFile(Object.keys(sources)),
   'no folders form a cycle': (sources, edges) => folderCycles(Object.keys(sources), edges),
   'a small file with one reader in its folder belongs to the reader': smallFiles,
   'a file imports from few rooms': (_sources, edges) => [...edges].flatMap(manyRooms),
-  'a file of app/ joins two capabilities, and its folders are ordered': (sources, edges, capabilities) =>
-    Object.keys(sources)
-      .filter((path) => path.startsWith('app/'))
-      .flatMap((path) => appViolations(path, edges, capabilities)),
+  'the core of app/ imports no other folder of app/': (_sources, edges) =>
+    (edges.get(CORE) ?? [])
+      .filter((target) => target.startsWith('app/'))
+      .map((target) => `${CORE}: every folder of app/ imports the core, so it may not import ${target}`),
+  'the folders of app/ are ordered': (sources, edges) =>
+    filesInAppFolders(sources).flatMap((path) => appOrderViolations(path, edges)),
+  'a file in a folder of app/ joins two capabilities': (sources, edges, capabilities) =>
+    filesInAppFolders(sources).flatMap((path) => appJoinViolations(path, edges, capabilities)),
 };
 
-function folderSizes(paths: readonly string[]): readonly string[] {
-  const folders = new Set(paths.flatMap((path) => ancestors(path)));
-  return [...folders].sort().flatMap((folder) => {
+function largeFolders(paths: readonly string[]): readonly string[] {
+  return listFolders(paths).flatMap((folder) => {
     const files = paths.filter((path) => dirname(path) === folder);
-    const below = paths.filter((path) => path.startsWith(`${folder}/`));
-    return [
-      ...(files.length > FOLDER_LIMIT ? [`${folder}/: has ${files.length} files, more than ${FOLDER_LIMIT}`] : []),
-      ...(folder.includes('/') && below.length === 1 ? [`${folder}/: has only ${below[0]}; move it up`] : []),
-    ];
+    return files.length > FOLDER_LIMIT ? [`${folder}/: has ${files.length} files, more than ${FOLDER_LIMIT}`] : [];
   });
+}
+
+function foldersOfOneFile(paths: readonly string[]): readonly string[] {
+  return listFolders(paths)
+    .filter((folder) => folder.includes('/'))
+    .flatMap((folder) => {
+      const [file, ...others] = paths.filter((path) => path.startsWith(`${folder}/`));
+      return others.length === 0 ? [`${folder}/: has only ${file}; move it up`] : [];
+    });
+}
+
+function listFolders(paths: readonly string[]): readonly string[] {
+  return [...new Set(paths.flatMap((path) => ancestors(path)))].sort();
 }
 
 /** Reports small files whose only reader stands in the same folder and has room for them. */
@@ -81,8 +94,7 @@ const isComponent = (path: string): boolean => path.endsWith('.tsx');
 
 /** Reports cycles between the entries of each folder: its files one by one, its folders as wholes. */
 function folderCycles(paths: readonly string[], edges: Edges): readonly string[] {
-  const folders = new Set(paths.flatMap((path) => ancestors(path)));
-  return [...folders].sort().flatMap((folder) => {
+  return listFolders(paths).flatMap((folder) => {
     // A widget and the state it belongs to refer to each other's types, so the order of folders means nothing here.
     if (folder === 'ui' || folder.startsWith('ui/')) return [];
     const inside = (path: string) => folder === '.' || path.startsWith(`${folder}/`);
@@ -142,28 +154,30 @@ function manyRooms([path, targets]: readonly [string, readonly string[]]): reado
   return [`${path}: imports from ${joined.length} rooms, more than ${ROOM_LIMIT}: ${joined.sort().join(', ')}`];
 }
 
-/** Reports files of app/ that use fewer than two capabilities, and imports against the order of its folders. */
-function appViolations(path: string, edges: Edges, capabilities: readonly string[]): readonly string[] {
-  const [, folder = '', ...rest] = path.split('/');
-  const imports = edges.get(path) ?? [];
-  if (path === CORE)
-    return imports
-      .filter((target) => target.startsWith('app/'))
-      .map((target) => `${path}: every folder of app/ imports the core, so it may not import ${target}`);
-  if (rest.length === 0) return [];
+function filesInAppFolders(sources: Sources): readonly string[] {
+  return Object.keys(sources).filter((path) => /^app\/.+\//.test(path));
+}
+
+/** Reports imports against the order of the folders of app/. */
+function appOrderViolations(path: string, edges: Edges): readonly string[] {
+  const folder = childOf('app', path);
   const rank = APP_FOLDERS.indexOf(folder);
   if (rank === -1) return [`${path}: app/${folder} is not a known folder`];
-  // The core counts once, however many capabilities it uses itself.
+  return (edges.get(path) ?? [])
+    .filter((target) => /^app\/[^/]+\//.test(target) && APP_FOLDERS.indexOf(childOf('app', target)) > rank)
+    .map((target) => `${path}: app/${folder} may not import ${target}`);
+}
+
+/**
+ * Reports files of app/ that use fewer than two capabilities, those that they use through other files of app/ included.
+ * The core counts as one, however many it uses itself.
+ */
+function appJoinViolations(path: string, edges: Edges, capabilities: readonly string[]): readonly string[] {
   const used = [...reachable(path, edges, (target) => target.startsWith('app/') && target !== CORE)];
   const partners = used.map((target) => (target === CORE ? 'the core' : (target.split('/')[0] ?? '')));
   const joined = new Set(partners.filter((name) => name === 'the core' || capabilities.includes(name)));
   const only = [...joined].join();
-  return [
-    ...(joined.size >= 2 ? [] : [`${path}: uses ${only === '' ? 'no capability' : `only ${only}`}; move it there`]),
-    ...imports
-      .filter((target) => /^app\/[^/]+\//.test(target) && APP_FOLDERS.indexOf(target.split('/')[1] ?? '') > rank)
-      .map((target) => `${path}: app/${folder} may not import ${target}`),
-  ];
+  return joined.size >= 2 ? [] : [`${path}: uses ${only === '' ? 'no capability' : `only ${only}`}; move it there`];
 }
 
 /** Returns what a file imports, and what the imports accepted by `through` import in turn. */

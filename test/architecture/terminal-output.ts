@@ -1,4 +1,4 @@
-import type { Sources } from './violations.ts';
+import type { Rule } from './violations.ts';
 
 /** The files that sanitize text or add our own escape sequences to sanitized text; only they may mark text printable. */
 const SANITIZERS = [
@@ -14,17 +14,20 @@ const SANITIZERS = [
 const WRITERS = ['cli/process-io.ts', 'cli/run-cli.ts', 'cli/main.ts', 'cli/modes/interactive/run-interactive.ts'];
 const ROWS = 'ui/text/Rows.tsx';
 
-/** Returns the places that could write unsanitized text to the terminal. */
-export function terminalOutputViolations(sources: Sources): readonly string[] {
-  return Object.entries(sources).flatMap(([path, text]) => [
-    ...(/\bmarkAsPrintable\b/.test(text) && !SANITIZERS.some((prefix) => path.startsWith(prefix))
-      ? [`${path}: marks text as printable; sanitize or paint it instead`]
-      : []),
-    ...(/\bprocess\.std(?:out|err)\.write\b/.test(text) && !WRITERS.includes(path)
-      ? [`${path}: writes to the terminal; only cli/process-io.ts may, because it sanitizes`]
-      : []),
-    ...(/import \{[^}]*\bText\b[^}]*\} from 'ink'/.test(text) && path !== ROWS
-      ? [`${path}: renders Text of Ink; use ${ROWS}, which accepts only printable text`]
-      : []),
-  ]);
-}
+/** The rules by which no unsanitized text reaches the terminal. */
+export const TERMINAL_OUTPUT_RULES: Readonly<Record<string, Rule>> = {
+  'only sanitizers mark text as printable': (sources) =>
+    Object.entries(sources)
+      .filter(
+        ([path, text]) => /\bmarkAsPrintable\b/.test(text) && !SANITIZERS.some((prefix) => path.startsWith(prefix)),
+      )
+      .map(([path]) => `${path}: marks text as printable; sanitize or paint it instead`),
+  'only what sanitizes writes to the terminal': (sources) =>
+    Object.entries(sources)
+      .filter(([path, text]) => /\bprocess\.std(?:out|err)\.write\b/.test(text) && !WRITERS.includes(path))
+      .map(([path]) => `${path}: writes to the terminal; only cli/process-io.ts may, because it sanitizes`),
+  'one component renders text': (sources) =>
+    Object.entries(sources)
+      .filter(([path, text]) => /import \{[^}]*\bText\b[^}]*\} from 'ink'/.test(text) && path !== ROWS)
+      .map(([path]) => `${path}: renders Text of Ink; use ${ROWS}, which accepts only printable text`),
+};

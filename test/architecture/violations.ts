@@ -1,10 +1,10 @@
 import { basename, dirname, join, normalize } from 'node:path/posix';
-import { knowledgeViolations } from './knowledge.ts';
+import { KNOWLEDGE_RULES } from './knowledge.ts';
 import { networkViolations } from './network.ts';
 import { type Edges, SHAPE_RULES } from './shape.ts';
 import { type Import, importsOf } from './syntax.ts';
-import { terminalOutputViolations } from './terminal-output.ts';
-import { wordingViolations } from './wording.ts';
+import { TERMINAL_OUTPUT_RULES } from './terminal-output.ts';
+import { WORDING_RULES } from './wording.ts';
 
 /** Source files by their path from src/, for example `engine/query.ts`. */
 export type Sources = Readonly<Record<string, string>>;
@@ -58,7 +58,7 @@ const ENVIRONMENT_READERS = ['app/environment.ts', 'sdk/runtime.ts'];
 const BROWSER_LAYERS = ['contracts', 'engine', 'agent', 'context'];
 
 /** Returns one sentence for each violation of a rule in the sources. */
-type Rule = (sources: Sources) => readonly string[];
+export type Rule = (sources: Sources) => readonly string[];
 
 /** Returns what is wrong with a file, if anything is. The code is the text without comments. */
 type TextRule = (text: string, code: string, path: string) => string | false;
@@ -82,10 +82,48 @@ const TEXT_RULES: Readonly<Record<string, TextRule>> = {
     (/^(?:let|var)\s/m.test(code) || /^export\s+(?:let|var)\s/m.test(code)) && 'has mutable module state',
 };
 
+const INDEX = /^index\.tsx?$/;
+
+/** Returns what is wrong with an import, if anything is. */
+type ImportRule = (path: string, edge: Import, sources: Sources) => string | false;
+
+const IMPORT_RULES: Readonly<Record<string, ImportRule>> = {
+  'a layer imports only the layers below it': (path, { kind, target }, sources) => {
+    const layer = layerOf(path);
+    const imported = resolve(path, target ?? '');
+    if (!isOwnFile(target) || sources[imported] === undefined) return false;
+    const other = layerOf(imported);
+    const isAllowed = other === layer || LAYERS[layer]?.includes(other) !== false;
+    return !isAllowed && `${layer} may not import ${other} (${kind} import of ${imported})`;
+  },
+  'a dynamic import names its file': (_, { target }) =>
+    target === undefined && 'a dynamic import must name its file as plain text',
+  'what runs in browsers imports no Node modules': (path, { target }) =>
+    target?.startsWith('node:') === true &&
+    BROWSER_LAYERS.includes(layerOf(path)) &&
+    `${layerOf(path)} imports ${target}, which browsers do not have`,
+  'imports name source files with their extensions': (path, { target }, sources) =>
+    isOwnFile(target) &&
+    sources[resolve(path, target ?? '')] === undefined &&
+    `"${target}" is not a source file with its extension`,
+};
+
 /** The rules of the source tree, by the fact that each of them keeps. */
 export const RULES: Readonly<Record<string, Rule>> = {
-  'a layer imports only the layers below it': (sources) =>
-    Object.entries(sources).flatMap(([path, text]) => importViolations(path, text, sources)),
+  ...mapValues(
+    IMPORT_RULES,
+    (problemOf) => (sources) =>
+      Object.entries(sources).flatMap(([path, text]) =>
+        importsOf(path, text).flatMap((one) => {
+          const problem = problemOf(path, one, sources);
+          return problem === false ? [] : [`${path}: ${problem}`];
+        }),
+      ),
+  ),
+  'every folder of src is a layer': (sources) =>
+    Object.keys(sources)
+      .filter((path) => LAYERS[layerOf(path)] === undefined)
+      .map((path) => `${path}: "${layerOf(path)}" is not a layer`),
   ...mapValues(
     TEXT_RULES,
     (problemOf) => (sources) =>
@@ -94,13 +132,20 @@ export const RULES: Readonly<Record<string, Rule>> = {
         return problem === false ? [] : [`${path}: ${problem}`];
       }),
   ),
-  'files are named by kind': (sources) => Object.keys(sources).flatMap(nameViolations),
+  'no file is an index': (sources) =>
+    Object.keys(sources)
+      .filter((path) => INDEX.test(basename(path)))
+      .map((path) => `${path}: import the file itself, not an index`),
+  'files are named by kind': (sources) =>
+    Object.keys(sources)
+      .filter((path) => !INDEX.test(basename(path)) && !isNamedByKind(basename(path)))
+      .map((path) => `${path}: files are kebab-case.ts, components PascalCase.tsx`),
   'no imports form a cycle': (sources) => cycles(sources, edgesOf(sources)),
   'the entry loads only what every start needs': entryViolations,
-  'text for the terminal is sanitized': terminalOutputViolations,
+  ...TERMINAL_OUTPUT_RULES,
   'requests to this machine take no proxy': networkViolations,
-  'programs and tools are named only where they are declared': knowledgeViolations,
-  'names and comments keep to the vocabulary': wordingViolations,
+  ...KNOWLEDGE_RULES,
+  ...WORDING_RULES,
   ...mapValues(
     SHAPE_RULES,
     (violationsOf) => (sources) => violationsOf(sources, edgesOf(sources), [...CAPABILITIES, 'engine', 'agent']),
@@ -116,23 +161,6 @@ export function violations(sources: Sources): readonly string[] {
   return Object.values(RULES).flatMap((violationsOf) => violationsOf(sources));
 }
 
-function importViolations(path: string, text: string, sources: Sources): readonly string[] {
-  const layer = layerOf(path);
-  const allowed = LAYERS[layer];
-  if (allowed === undefined) return [`${path}: "${layer}" is not a layer`];
-  return importsOf(path, text).flatMap(({ kind, target }) => {
-    if (target === undefined) return [`${path}: a dynamic import must name its file as plain text`];
-    if (target.startsWith('node:') && BROWSER_LAYERS.includes(layer))
-      return [`${path}: ${layer} imports ${target}, which browsers do not have`];
-    if (!target.startsWith('.') || DATA.includes(target)) return [];
-    const imported = resolve(path, target);
-    if (sources[imported] === undefined) return [`${path}: "${target}" is not a source file with its extension`];
-    const other = layerOf(imported);
-    if (other === layer || allowed.includes(other)) return [];
-    return [`${path}: ${layer} may not import ${other} (${kind} import of ${imported})`];
-  });
-}
-
 function withoutComments(text: string): string {
   return text.replace(/^\s*(\/\/|\/?\*).*$/gm, '').replace(/\s\/\/ .*$/gm, '');
 }
@@ -143,11 +171,8 @@ function readsEnvironment(code: string): boolean {
   );
 }
 
-function nameViolations(path: string): readonly string[] {
-  const name = basename(path);
-  if (/^index\.tsx?$/.test(name)) return [`${path}: import the file itself, not an index`];
-  const isNamed = /^[a-z0-9]+(-[a-z0-9]+)*\.ts$/.test(name) || /^([A-Z][A-Za-z0-9]*|use(-[a-z0-9]+)+)\.tsx$/.test(name);
-  return isNamed ? [] : [`${path}: files are kebab-case.ts, components PascalCase.tsx`];
+function isNamedByKind(name: string): boolean {
+  return /^[a-z0-9]+(-[a-z0-9]+)*\.ts$/.test(name) || /^([A-Z][A-Za-z0-9]*|use(-[a-z0-9]+)+)\.tsx$/.test(name);
 }
 
 function edgesOf(sources: Sources): Edges {
@@ -202,4 +227,5 @@ function layerOf(path: string): string {
   return path.startsWith('fleet/cli/') ? 'fleet/cli' : (path.split('/')[0] ?? '');
 }
 
+const isOwnFile = (target = ''): boolean => target.startsWith('.') && !DATA.includes(target);
 const resolve = (path: string, target: string): string => normalize(join(dirname(path), target));

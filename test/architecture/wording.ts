@@ -1,5 +1,5 @@
-import { isNode, treeOf } from './syntax.ts';
-import type { Sources } from './violations.ts';
+import { isNode, nodesOf, treeOf } from './syntax.ts';
+import type { Rule, Sources } from './violations.ts';
 
 /** The share of exported functions whose name begins with a verb. */
 const LEAST_VERB_SHARE = 0.95;
@@ -10,10 +10,13 @@ const LEAST_SAMPLE = 50;
 
 const QUESTION_WORD = /^(?:What|Who|Where|Why|Whoever|Whatever|Whether|Whichever|Whose)\b/;
 
-/** Words that exported names do not contain: they say nothing precise about a program. */
-const STOP_WORDS = new Set(
-  'hear hears tell tells ears wish wishes bring brings nobody somebody whoever ours own owns behind'.split(' '),
-);
+/** Words that no name in a test contains, and no exported name of a source: they say nothing precise about a program. */
+const STOP_WORDS =
+  'hear hears heard hearing tell tells told telling ears wish wishes bring brings nobody somebody whoever ours plays ways behind'.split(
+    ' ',
+  );
+/** Words that a local name may contain. */
+const EXPORTED_STOP_WORDS = [...STOP_WORDS, 'own', 'owns'];
 
 /** Verbs that exported functions begin with. A new verb is added here; a noun is renamed instead. */
 const VERBS = new Set(
@@ -42,29 +45,54 @@ const VERBS = new Set(
   ),
 );
 
-/** Returns violations of the rules for names and comments, which hold for the tree as a whole. */
-export function wordingViolations(sources: Sources): readonly string[] {
-  const functions = Object.entries(sources).flatMap(([path, text]) => exportedFunctions(path, text));
-  const nouns = functions.filter(({ name }) => !VERBS.has(firstWord(name)));
-  const comments = Object.values(sources).flatMap((text) => docComments(text));
-  const questions = comments.filter((comment) => QUESTION_WORD.test(comment));
-  return [
-    ...(functions.length >= LEAST_SAMPLE && nouns.length > functions.length * (1 - LEAST_VERB_SHARE)
+/** The rules for names and comments. The shares hold for the tree as a whole. */
+export const WORDING_RULES: Readonly<Record<string, Rule>> = {
+  'exported functions begin with a verb': (sources) => {
+    const functions = Object.entries(sources).flatMap(([path, text]) => exportedFunctions(path, text));
+    const nouns = functions.filter(({ name }) => !VERBS.has(firstWord(name)));
+    return functions.length >= LEAST_SAMPLE && nouns.length > functions.length * (1 - LEAST_VERB_SHARE)
       ? [`exported functions without a verb: ${nouns.map(({ path, name }) => `${path} ${name}`).join(', ')}`]
-      : []),
-    ...Object.entries(sources)
-      .flatMap(([path, text]) =>
-        listExports(path, text)
-          .flatMap(exportedNames)
-          .map((name) => ({ path, name })),
-      )
-      .filter(({ name }) => splitName(name).some((word) => STOP_WORDS.has(word)))
-      .map(({ path, name }) => `${path}: the name ${name} has a word of the stop list`),
-    ...(comments.length >= LEAST_SAMPLE && questions.length > comments.length * MOST_QUESTION_SHARE
+      : [];
+  },
+  'exported names have no word of the stop list': (sources) =>
+    Object.entries(sources).flatMap(([path, text]) =>
+      stopWordViolations(path, listExports(path, text).flatMap(exportedNames), EXPORTED_STOP_WORDS),
+    ),
+  'doc comments begin with no question word': (sources) => {
+    const comments = Object.values(sources).flatMap((text) => docComments(text));
+    const questions = comments.filter((comment) => QUESTION_WORD.test(comment));
+    return comments.length >= LEAST_SAMPLE && questions.length > comments.length * MOST_QUESTION_SHARE
       ? [`comments that begin with a question word: ${questions.join(' | ')}`]
-      : []),
-  ];
+      : [];
+  },
+};
+
+/** Reports names with a word of the stop list that a test or its support declares: constants, functions, parameters. */
+export function testNameViolations(sources: Sources): readonly string[] {
+  return Object.entries(sources).flatMap(([path, text]) =>
+    stopWordViolations(path, [...new Set(declaredNames(path, text))], STOP_WORDS),
+  );
 }
+
+function stopWordViolations(path: string, names: readonly string[], stopWords: readonly string[]): readonly string[] {
+  return names
+    .filter((name) => splitName(name).some((word) => stopWords.includes(word)))
+    .map((name) => `${path}: the name ${name} has a word of the stop list`);
+}
+
+/** Returns each name that a source declares, at any depth. */
+function declaredNames(path: string, text: string): readonly string[] {
+  return nodesOf(path, text).flatMap(({ type, id, params, properties, elements }) => {
+    const isPattern = type === 'ObjectPattern' || type === 'ArrayPattern';
+    const bound = [id, ...listOf(params), ...(isPattern ? [...listOf(properties), ...listOf(elements)] : [])];
+    return bound.flatMap((one) => {
+      const name = isNode(one) && one.type === 'Property' ? one.value : one;
+      return isNode(name) && name.type === 'Identifier' && typeof name.name === 'string' ? [name.name] : [];
+    });
+  });
+}
+
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 function firstWord(name: string): string {
   return /^[a-z]+/.exec(name)?.[0] ?? name;

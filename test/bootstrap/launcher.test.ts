@@ -40,7 +40,7 @@ test.each(someOf(['inside the package', 'hoisted beside it']))(
 
 longTest('the runtime is started with idle settings, unless the user sets others', async () => {
   const { root, env } = bareCheckout();
-  const ours = ['60000', '0', '2000', '4000', '5242880', '0'];
+  const settings = ['60000', '0', '2000', '4000', '5242880', '0'];
   const theirs = {
     BUN_GC_TIMER_INTERVAL: '5',
     BUN_JSC_useFTLJIT: '1',
@@ -56,7 +56,7 @@ longTest('the runtime is started with idle settings, unless the user sets others
   };
   const launcher = join(root, 'bin', 'ouro');
   const bootstrap = [join(root, 'bin', 'bootstrap.mjs'), 'start'];
-  const both = [ours, Object.values(theirs)];
+  const both = [settings, Object.values(theirs)];
   expect([await pace(launcher, [], {}), await pace(launcher, [], theirs)]).toEqual(both);
   expect([await pace(nodeFile(), bootstrap, {}), await pace(nodeFile(), bootstrap, theirs)]).toEqual(both);
 });

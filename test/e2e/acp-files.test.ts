@@ -49,10 +49,10 @@ async function inEditor(
   const { sessionId } = await agent.request('session/new', { cwd: project.dir, mcpServers: [] });
   await agent.request('session/prompt', { sessionId, prompt: [{ type: 'text', text: prompt }] });
   const disk = await readFile(file, 'utf8');
-  const told = server.requests().at(-1)?.raw ?? '';
+  const reported = server.requests().at(-1)?.raw ?? '';
   child.stdin.end();
   await child.ended;
-  return { disk, written, told };
+  return { disk, written, reported };
 }
 
 const BOTH = { readTextFile: true, writeTextFile: true };
@@ -61,8 +61,8 @@ const edit = (file: string) =>
   toolUse('Edit', { file_path: file, old_string: 'typed', new_string: 'changed' }, 'toolu_2');
 
 test('unsaved text is read, changed and saved by the editor', async () => {
-  const { told, disk, written } = await inEditor('alpha\ntyped\n', BOTH, (file) => [read(file), edit(file)]);
-  expect(told).toContain('2→typed');
+  const { reported, disk, written } = await inEditor('alpha\ntyped\n', BOTH, (file) => [read(file), edit(file)]);
+  expect(reported).toContain('2→typed');
   expect(written).toEqual(['alpha\nchanged\n']);
   expect(disk).toBe('alpha\nchanged\n');
 });
@@ -70,10 +70,10 @@ test('unsaved text is read, changed and saved by the editor', async () => {
 longTest('a write that an editor answers with a reason has failed; one that it answers with null has not', async () => {
   const change = (refusal: string) =>
     inEditor('alpha\ntyped\n', BOTH, (file) => [read(file), edit(file)], 'alpha\n', 'go', refusal);
-  const { told, disk } = await change('"disk full"');
-  expect(told).toMatch(/The editor did not write .+a\.txt: disk full\./);
+  const { reported, disk } = await change('"disk full"');
+  expect(reported).toMatch(/The editor did not write .+a\.txt: disk full\./);
   expect(disk).toBe('alpha\n');
-  expect((await change('null')).told).not.toContain('The editor did not write');
+  expect((await change('null')).reported).not.toContain('The editor did not write');
 });
 
 longTest('an editor that only reads files leaves writing to ouro', async () => {
@@ -87,9 +87,9 @@ longTest('a file unknown to the editor stays as it is on disk', async () => {
     [new Error('not open'), BOTH],
     ['alpha\ntyped\n', {}],
   ] as const) {
-    const { told } = await inEditor(typed, fs, (file) => [read(file)]);
-    expect(told).toContain('1→alpha');
-    expect(told).not.toContain('typed');
+    const { reported } = await inEditor(typed, fs, (file) => [read(file)]);
+    expect(reported).toContain('1→alpha');
+    expect(reported).not.toContain('typed');
   }
 });
 
@@ -102,6 +102,6 @@ longTest('different line endings are no change, and stay as in the file', async 
 });
 
 longTest('a mentioned file is sent as it is in the editor', async () => {
-  const { told } = await inEditor('alpha\ntyped\n', BOTH, () => [], 'alpha\n', 'see @a.txt');
-  expect(told).toContain('2\\ttyped');
+  const { reported } = await inEditor('alpha\ntyped\n', BOTH, () => [], 'alpha\n', 'see @a.txt');
+  expect(reported).toContain('2\\ttyped');
 });

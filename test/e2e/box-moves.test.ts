@@ -6,7 +6,7 @@ import { createTestSandbox, NO_SANDBOX } from '../support/sandbox.ts';
 import { createTempProject } from '../support/temp-project.ts';
 
 /** Ways to get something of one's own into a place whose folder may be written; `$n` is the place. */
-const WAYS = [
+const ATTEMPTS = [
   'echo evil > $n',
   'echo evil > $n/pre-commit',
   'rm -rf $n; mkdir -p $n; echo evil > $n/pre-commit',
@@ -31,7 +31,7 @@ describe.skipIf(NO_SANDBOX !== undefined)(`deep inside the sandbox (${NO_SANDBOX
     const named = ['tools/git/hooks', 'conf/git/first', 'conf/git/second', 'lib/deep/hooks', 'lib/more'];
     const { run, sandbox } = await createTestSandbox(project);
     await run(
-      `IFS=; exec 2>/dev/null; for n in ${named.join(' ')}; do ${WAYS.map((way) => `(${way})`).join('\n')}\ndone`,
+      `IFS=; exec 2>/dev/null; for n in ${named.join(' ')}; do ${ATTEMPTS.map((attempt) => `(${attempt})`).join('\n')}\ndone`,
     );
     expect(await run('echo x > tools/other && echo free; echo x > tools/git/other && echo free')).toBe('free\nfree\n');
     sandbox.close();
@@ -50,7 +50,7 @@ describe.skipIf(NO_SANDBOX !== undefined)(`deep inside the sandbox (${NO_SANDBOX
       deny: ['Edit(gen/src/**)'],
     });
     await run(
-      `IFS=; exec 2>/dev/null; for n in conf/deep/prod.yaml gen/src/a; do ${WAYS.map((way) => `(${way})`).join('\n')}\ndone`,
+      `IFS=; exec 2>/dev/null; for n in conf/deep/prod.yaml gen/src/a; do ${ATTEMPTS.map((attempt) => `(${attempt})`).join('\n')}\ndone`,
     );
     sandbox.close();
     expect(readFileSync(join(project.dir, 'conf/deep/prod.yaml'), 'utf8')).toBe('own');
@@ -63,8 +63,8 @@ describe.skipIf(NO_SANDBOX !== undefined)(`deep inside the sandbox (${NO_SANDBOX
     const { run, sandbox } = await createTestSandbox(project, { roots: [project.home] });
     const names = ['.config/autostart', '.config/systemd', '.local/bin', '.config/git', '.config/fish'];
     await run(
-      `IFS=; exec 2>/dev/null; for n in ${names.join(' ')}; do ${WAYS.slice(0, -1)
-        .map((way) => `(${way})`)
+      `IFS=; exec 2>/dev/null; for n in ${names.join(' ')}; do ${ATTEMPTS.slice(0, -1)
+        .map((attempt) => `(${attempt})`)
         .join('\n')}\ndone`,
     );
     sandbox.close();

@@ -39,8 +39,8 @@ async function played(project: TempProject, { inputs, answer }: Scene) {
   try {
     await made.conversation.agent.prompt('go');
     await made.conversation.agent.waitForIdle();
-    const told = server.requests().flatMap(({ raw }) => [raw.slice(raw.lastIndexOf('tool_result'))]);
-    return { asked, told: told.slice(1) };
+    const reported = server.requests().flatMap(({ raw }) => [raw.slice(raw.lastIndexOf('tool_result'))]);
+    return { asked, reported: reported.slice(1) };
   } finally {
     await made.close();
   }
@@ -73,9 +73,9 @@ describe.skipIf(NO_SANDBOX !== undefined)(
 
     longTest('the model is told what could not be written and how to ask', async () => {
       await using project = await createTempProject({ 'try.sh': 'touch /usr/made-by-ouro; echo x >&2' });
-      const { told } = await played(project, { inputs: [{ command: 'bash try.sh' }], answer: () => YES });
-      expect(told[0]).toContain('Read-only file system');
-      expect(told[0]).toContain('can request the path with sandbox_write');
+      const { reported } = await played(project, { inputs: [{ command: 'bash try.sh' }], answer: () => YES });
+      expect(reported[0]).toContain('Read-only file system');
+      expect(reported[0]).toContain('can request the path with sandbox_write');
     });
 
     longTest.each(
@@ -104,7 +104,7 @@ describe.skipIf(NO_SANDBOX !== undefined)(
       await using project = await createTempProject({ 'out/a': '' });
       await mkdir(join(project.home, '.ssh'));
       await mkdir(join(project.home, '.cache'));
-      const { told } = await played(project, {
+      const { reported } = await played(project, {
         inputs: [{ command: 'touch ~/.cache/x', sandbox_write: ['~/.cache'] }],
         answer() {
           renameSync(join(project.home, '.cache'), join(project.home, '.cache-before'));
@@ -112,7 +112,7 @@ describe.skipIf(NO_SANDBOX !== undefined)(
           return YES;
         },
       });
-      expect(told[0]).toContain('cannot be made writable');
+      expect(reported[0]).toContain('cannot be made writable');
       expect(existsSync(join(project.home, '.ssh/x'))).toBe(false);
     });
 

@@ -17,7 +17,7 @@ const NAMES = [
 ];
 
 /** Ways to put something into a place, or something else in its place; `$n` is the place, `$e` a folder of the attacker's. */
-const WAYS = [
+const ATTEMPTS = [
   'echo x > $n',
   'echo x >> $n',
   'echo x > $n/x',
@@ -84,9 +84,9 @@ describe.skipIf(NO_SANDBOX !== undefined)(`protected paths (${NO_SANDBOX ?? 'bub
       const before = everything(project.dir);
       const { run, sandbox } = await createTestSandbox(project);
       const tries = names.flatMap((name, at) => {
-        const ways = WAYS.filter((_, index) => (index + at + STATES.indexOf(state)) % THIRD === 0);
+        const attempts = ATTEMPTS.filter((_, index) => (index + at + STATES.indexOf(state)) % THIRD === 0);
         const fresh = 'cp -r attacker/folder $e/d1; cp attacker/file $e/f1; cp attacker/file $e/f2';
-        return [`n=$PWD/${name}`, ...ways.map((way) => `(${fresh}; { ${way}; })`)];
+        return [`n=$PWD/${name}`, ...attempts.map((attempt) => `(${fresh}; { ${attempt}; })`)];
       });
       await run(`IFS=; exec >/dev/null 2>&1; e=$PWD/attacker\n${tries.join('\n')}`);
       sandbox.close();

@@ -9,7 +9,7 @@ import { createTempProject } from '../support/temp-project.ts';
 if (NO_SANDBOX !== undefined) process.stderr.write(`\n${NO_SANDBOX}\n`);
 
 /** Each prints a word of its own when it gets somewhere. */
-const WAYS_OUT: Readonly<Record<string, string>> = {
+const ESCAPES: Readonly<Record<string, string>> = {
   'settings of the kernel':
     'for f in kernel/core_pattern vm/swappiness kernel/hostname; do v=$(cat /proc/sys/$f); echo "$v" > /proc/sys/$f && echo OUT; done',
   'the magic key': 'echo h > /proc/sysrq-trigger && echo OUT',
@@ -83,8 +83,8 @@ describe.skipIf(NO_SANDBOX !== undefined)(`the sandbox (${NO_SANDBOX ?? 'bubblew
     await using project = await createTempProject();
     await writeFile(join(project.home, 'kept'), '');
     const { run } = await createTestSandbox(project, { env: { MY_TOKEN: 'a-key-of-mine' } });
-    const script = Object.entries(WAYS_OUT).map(
-      ([name, way], at) => `(cd .; mkdir w${at}; cd w${at}; ${way}) 2>/dev/null | sed 's/^OUT/OUT by ${name}/'`,
+    const script = Object.entries(ESCAPES).map(
+      ([name, attempt], at) => `(cd .; mkdir w${at}; cd w${at}; ${attempt}) 2>/dev/null | sed 's/^OUT/OUT by ${name}/'`,
     );
     const printed = await run(`${script.join('\n')}\necho through`);
     expect(printed.split('\n').filter((line) => line.startsWith('OUT') || line === 'through')).toEqual(['through']);

@@ -55,7 +55,7 @@ beforeAll(async () => {
     host.say(words);
     ended += 1;
     const wanted = ended;
-    await host.waitFor(() => host.heard().filter(({ type }) => type === 'result').length === wanted);
+    await host.waitFor(() => host.received().filter(({ type }) => type === 'result').length === wanted);
   }
   await host.end();
   ({ path } = await storedFile(project));

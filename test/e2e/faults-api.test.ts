@@ -158,7 +158,7 @@ test('every fault of a reply ends as it should, and leaves a valid history', asy
   const queue: ApiTurn[] = [];
   await using server = await startApiServer({ turns: () => queue.shift() });
   const host = startJsonHost(project, [], server.url, { env: PATIENCE });
-  const results = () => host.heard().filter(({ type }) => type === 'result');
+  const results = () => host.received().filter(({ type }) => type === 'result');
   for (const [at, { what, turns, end }] of tried.entries()) {
     const before = server.requests().length;
     queue.push(...turns);

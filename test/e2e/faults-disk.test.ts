@@ -62,12 +62,12 @@ faultTest.each(
   }
   expect(await host.end()).toBe(0);
   const { stderr } = await host.ended;
-  const told = `${JSON.stringify(host.heard())}${stderr}`;
+  const reported = `${JSON.stringify(host.received())}${stderr}`;
   // It says why and which file, and where the lines are meanwhile.
-  expect(told).toMatch(new RegExp(`could not be saved \\(${fault.code}: [^)]*\\)[^"]*/projects/[^"]*\\.jsonl`));
-  if (fault.call === 'write') expect(told).toMatch(/Meanwhile the session is kept in [^"]*\.jsonl/);
+  expect(reported).toMatch(new RegExp(`could not be saved \\(${fault.code}: [^)]*\\)[^"]*/projects/[^"]*\\.jsonl`));
+  if (fault.call === 'write') expect(reported).toMatch(/Meanwhile the session is kept in [^"]*\.jsonl/);
   if (fault.until === 3) await disk.work();
-  const id = String(host.heard().find(({ session_id: found }) => found !== undefined)?.session_id);
+  const id = String(host.received().find(({ session_id: found }) => found !== undefined)?.session_id);
   expect(await runOuro(project, ['-p', '--resume', id, 'and then?'], server.url)).toMatchObject({ code: 0 });
   const text = JSON.stringify(server.requests().at(-1)?.body.messages);
   for (const number of NUMBERS) {

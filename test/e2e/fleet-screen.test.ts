@@ -92,10 +92,14 @@ describe.skipIf(!isWholeRun).each(TESTED_STORES)('the batch screen on %s', (kind
       // Nothing is wiped to be drawn again: the whole screen is never cleared, and each frame is shown as one.
       expect(drawn).not.toMatch(/\u001b\[[23]J/);
       expect(drawn.split(shut).length - 1).toBe(frames);
-      const told = JSON.parse((await runHere(project, ['batch', 'status', '--json'], undefined, { env })).stdout);
-      expect(told).toMatchObject({ counts: { done: 8, running: 5, failed: 1 }, spent: 260_000, reserved: 5_000_000 });
-      expect(told.waits).toMatchObject([{ kind: 'lane', words: 'the quota is used up (429)' }]);
-      expect(told.tasks).toHaveLength(1_000);
+      const reported = JSON.parse((await runHere(project, ['batch', 'status', '--json'], undefined, { env })).stdout);
+      expect(reported).toMatchObject({
+        counts: { done: 8, running: 5, failed: 1 },
+        spent: 260_000,
+        reserved: 5_000_000,
+      });
+      expect(reported.waits).toMatchObject([{ kind: 'lane', words: 'the quota is used up (429)' }]);
+      expect(reported.tasks).toHaveLength(1_000);
     } finally {
       await terminal.kill();
     }

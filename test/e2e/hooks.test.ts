@@ -9,19 +9,19 @@ import { runHere } from '../support/run-here.ts';
 import { createTempProject } from '../support/temp-project.ts';
 
 const ALLOWS = '{"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": {"behavior": "allow"}}}';
-const HEARING = 'cat >> heard.jsonl';
+const RECORD = 'cat >> heard.jsonl';
 const hook = (command: string, matcher?: string) => [
   { ...(matcher === undefined ? {} : { matcher }), hooks: [{ type: 'command', command }] },
 ];
 
 const HOOKS = {
-  PermissionRequest: hook(`${HEARING}; echo '${ALLOWS}'`, 'Bash'),
-  PreCompact: hook(HEARING, 'manual'),
-  PostCompact: hook(HEARING, 'manual'),
-  SessionStart: [...hook(`${HEARING}; echo The tide is low.`, 'compact'), ...hook('echo The tide is high.', 'clear')],
-  SubagentStop: hook(HEARING, 'Explore'),
-  Notification: hook(HEARING),
-  StopFailure: hook(HEARING),
+  PermissionRequest: hook(`${RECORD}; echo '${ALLOWS}'`, 'Bash'),
+  PreCompact: hook(RECORD, 'manual'),
+  PostCompact: hook(RECORD, 'manual'),
+  SessionStart: [...hook(`${RECORD}; echo The tide is low.`, 'compact'), ...hook('echo The tide is high.', 'clear')],
+  SubagentStop: hook(RECORD, 'Explore'),
+  Notification: hook(RECORD),
+  StopFailure: hook(RECORD),
 };
 
 longTest('hooks run for questions, compactions, sub-agents, notifications and failures', async () => {
@@ -42,7 +42,7 @@ longTest('hooks run for questions, compactions, sub-agents, notifications and fa
   });
   const flags = ['--settings', JSON.stringify({ hooks: HOOKS }), '--permission-prompt-tool=stdio'];
   const host = startJsonHost(project, flags, api.url);
-  const results = () => host.heard().filter(({ type }) => type === 'result').length;
+  const results = () => host.received().filter(({ type }) => type === 'result').length;
   const say = async (words: string) => {
     const before = results();
     host.say(words);
@@ -59,11 +59,11 @@ longTest('hooks run for questions, compactions, sub-agents, notifications and fa
   expect(api.requests().at(-1)?.raw).not.toContain('The tide is low.');
   await say('once more');
   await host.end();
-  const heard = (await project.read('heard.jsonl'))
+  const received = (await project.read('heard.jsonl'))
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line));
-  const first = (event: string) => heard.find((one) => one.hook_event_name === event);
+  const first = (event: string) => received.find((one) => one.hook_event_name === event);
   expect(Object.keys(HOOKS).map(first)).toEqual([
     expect.objectContaining({ tool_name: 'Bash', tool_input: { command: 'touch made' } }),
     expect.objectContaining({ trigger: 'manual' }),
@@ -77,7 +77,7 @@ longTest('hooks run for questions, compactions, sub-agents, notifications and fa
     expect.objectContaining({ notification_type: 'idle_prompt' }),
     expect.objectContaining({ message: expect.stringContaining('400') }),
   ]);
-  expect(heard.filter((one) => one.hook_event_name === 'PostCompact')).toHaveLength(1);
+  expect(received.filter((one) => one.hook_event_name === 'PostCompact')).toHaveLength(1);
   expect(await project.read('made')).toBe('');
 });
 
@@ -85,26 +85,26 @@ longTest('a Stop hook that always blocks is called a bounded number of times', a
   await using project = await createTempProject();
   await using api = await startApiServer({ turns: () => says('Done.') });
   const hooks = {
-    Stop: hook(`${HEARING}; echo 'You have not finished.' >&2; exit 2`),
+    Stop: hook(`${RECORD}; echo 'You have not finished.' >&2; exit 2`),
     // Nobody waits behind a script that has its answer.
-    Notification: hook(HEARING),
+    Notification: hook(RECORD),
   };
   const { code, stdout } = await runHere(project, ['-p', 'go', '--settings', JSON.stringify({ hooks })], api.url);
   expect([code, stdout]).toEqual([0, 'Done.\n']);
-  const heard = (await project.read('heard.jsonl'))
+  const received = (await project.read('heard.jsonl'))
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line));
   expect(api.requests().length).toBeLessThan(12);
   expect(api.requests()[1]?.raw).toContain('You have not finished.');
-  expect(heard.slice(0, 2).map((one) => one.stop_hook_active)).toEqual([false, true]);
-  expect(heard.filter((one) => one.hook_event_name === 'Notification')).toEqual([]);
+  expect(received.slice(0, 2).map((one) => one.stop_hook_active)).toEqual([false, true]);
+  expect(received.filter((one) => one.hook_event_name === 'Notification')).toEqual([]);
 });
 
 test('HTTP hooks are called; an endless answer is cut off, and a guard that does not answer blocks', async () => {
-  const heard: unknown[] = [];
+  const received: unknown[] = [];
   await using hooksServer = await listening(async (path, body, response) => {
-    heard.push(body.hook_event_name);
+    received.push(body.hook_event_name);
     if (path === '/words')
       return void response.end('{"hookSpecificOutput": {"additionalContext": "The tide is low."}}');
     const flood = Buffer.alloc(65_536, 'x');
@@ -129,7 +129,7 @@ test('HTTP hooks are called; an endless answer is cut off, and a guard that does
   };
   const flags = ['-p', 'go', '--allowedTools', 'Bash', '--settings', JSON.stringify({ hooks })];
   expect(await runHere(project, flags, api.url)).toMatchObject({ code: 0, stdout: 'Fine.\n' });
-  expect(heard).toEqual(['UserPromptSubmit', 'PostToolUse']);
+  expect(received).toEqual(['UserPromptSubmit', 'PostToolUse']);
   expect(api.requests()[0]?.raw).toContain('The tide is low.');
   expect(api.requests()[1]?.raw).toContain('It guards this step, so the step is not taken.');
 });
@@ -165,16 +165,16 @@ longTest('messages during a query run the same hooks: context is added, and a re
   await api.waitForRequest(1);
   host.say('my password is fish');
   host.say('and then rest');
-  await host.waitFor(() => host.heard().filter(({ subtype }) => subtype === 'queue').length >= 2);
+  await host.waitFor(() => host.received().filter(({ subtype }) => subtype === 'queue').length >= 2);
   both.open();
   const { raw } = await api.waitForRequest(2);
-  await host.waitFor(() => host.heard().some(({ type }) => type === 'result'));
+  await host.waitFor(() => host.received().some(({ type }) => type === 'result'));
   await host.end();
   expect(raw).toContain('and then rest');
   expect(raw.match(/The tide is low\./g)).toHaveLength(2);
   expect(api.requests()).toHaveLength(2);
   expect(raw).not.toContain('fish');
-  expect(JSON.stringify(host.heard())).toContain('No secrets here.');
+  expect(JSON.stringify(host.received())).toContain('No secrets here.');
 });
 
 longTest('a guard whose script is missing is reported at start and blocks its step', async () => {

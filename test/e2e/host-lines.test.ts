@@ -50,10 +50,14 @@ test('unreadable lines are reported with their number, and the others are handle
     { turns: [], after: says('heard') },
   );
   expect(code).toBe(0);
-  const told = lines.filter(({ subtype }) => subtype === 'input_error');
-  expect(told.map(({ line }) => line)).toEqual([3, 4, 6, 9]);
-  expect(told.every((line) => typeof line.uuid === 'string' && line.session_id === lines[0]?.session_id)).toBe(true);
-  expect(stderr.trim().split('\n')).toEqual(told.map(({ line }) => expect.stringContaining(`Line ${line} of stdin`)));
+  const reported = lines.filter(({ subtype }) => subtype === 'input_error');
+  expect(reported.map(({ line }) => line)).toEqual([3, 4, 6, 9]);
+  expect(reported.every((line) => typeof line.uuid === 'string' && line.session_id === lines[0]?.session_id)).toBe(
+    true,
+  );
+  expect(stderr.trim().split('\n')).toEqual(
+    reported.map(({ line }) => expect.stringContaining(`Line ${line} of stdin`)),
+  );
   expect(lines.filter(({ type }) => type === 'result').length).toBeGreaterThan(0);
   expect(
     server
@@ -240,7 +244,7 @@ test('a background command is stopped by its id', async () => {
   await at.waitFor(({ type }) => type === 'result');
   const { task_id: id, ...started } = await at.waitFor(({ subtype }) => subtype === 'task_started');
   expect(started).toMatchObject({ description: 'wait for it', task_type: 'local_bash', is_backgrounded: true });
-  const listed = () => at.heard().filter(({ subtype }) => subtype === 'background_tasks_changed');
+  const listed = () => at.received().filter(({ subtype }) => subtype === 'background_tasks_changed');
   expect(listed()).toMatchObject([{ tasks: [{ task_id: id, task_type: 'local_bash', description: 'wait for it' }] }]);
   expect(await at.ask({ subtype: 'stop_task', task_id: id })).toMatchObject({ subtype: 'success' });
   expect(await at.waitFor(({ subtype }) => subtype === 'task_notification')).toMatchObject({
@@ -268,7 +272,7 @@ longTest('a host receives an automatic turn like one it requested, also after th
   await at.waitFor(({ type }) => type === 'result');
   await project.write('go', '');
   expect(await at.waitFor(({ result }) => result === 'it has ended')).toMatchObject({ subtype: 'success' });
-  const types = at.heard().map(({ type, subtype }) => `${type}/${subtype}`);
+  const types = at.received().map(({ type, subtype }) => `${type}/${subtype}`);
   const second = types.slice(types.indexOf('result/success') + 1);
   expect(second.filter((type) => /init|task_notification|result/.test(type))).toEqual([
     'system/task_notification',
@@ -298,11 +302,11 @@ longTest('a host receives the cost of each reply, the queue, and summaries of ca
   const summed = await at.waitFor(({ type }) => type === 'tool_use_summary');
   gate.resolve();
   await at.waitFor(({ subtype, state }) => subtype === 'queue' && state === 'completed');
-  const queue = at.heard().filter(({ subtype }) => subtype === 'queue');
+  const queue = at.received().filter(({ subtype }) => subtype === 'queue');
   expect(queue.map(({ state, lane, message_uuid: uuid }) => [state, lane, uuid])).toEqual(
     ['queued', 'delivered', 'completed'].map((state) => [state, 'next', 'b1b7e0f8-0000-4000-8000-000000000001']),
   );
-  const spends = at.heard().filter(({ subtype }) => subtype === 'spend');
+  const spends = at.received().filter(({ subtype }) => subtype === 'spend');
   expect(spends[0]).toMatchObject({ type: 'system', model: expect.any(String), usage: { input_tokens: 25 } });
   const costs = spends.map((line) => Number(line.total_cost_usd));
   expect(costs).toEqual([...costs].sort((a, b) => a - b));
@@ -353,7 +357,7 @@ test('a sub-agent is reported with its own lines: started, progress, completed',
   const at = startJsonHost(project, [], server.url);
   at.say('go');
   expect(await at.waitFor(({ type }) => type === 'result')).toMatchObject({ result: 'alpha then' });
-  const own = at.heard().filter((line) => line.parent_tool_use_id === 'toolu_task');
+  const own = at.received().filter((line) => line.parent_tool_use_id === 'toolu_task');
   const kinds = own.map(({ type, subtype }) => subtype ?? type);
   // A call may end before the reply it is part of, whose cost is then reported later.
   expect(kinds.filter((kind) => kind !== 'spend')).toEqual([
@@ -365,7 +369,7 @@ test('a sub-agent is reported with its own lines: started, progress, completed',
     'transition',
   ]);
   expect(kinds.filter((kind) => kind === 'spend')).toHaveLength(2);
-  const tasks = at.heard().filter(({ subtype }) => String(subtype).startsWith('task_'));
+  const tasks = at.received().filter(({ subtype }) => String(subtype).startsWith('task_'));
   expect(tasks).toMatchObject([
     {
       subtype: 'task_started',
@@ -387,7 +391,7 @@ longTest('a host that exits while a request is open leaves no process waiting', 
   at.say('go');
   await at.waitFor(({ type }) => type === 'control_request');
   expect(await at.end()).toBe(0);
-  expect(at.heard().at(-2)).toMatchObject({
+  expect(at.received().at(-2)).toMatchObject({
     type: 'result',
     result: 'then not',
     permission_denials: [{ tool_use_id: 'toolu_1' }],
@@ -403,11 +407,11 @@ test('an interrupt withdraws the request, ends the turn, and is then answered', 
   const question = await at.waitFor(({ type }) => type === 'control_request');
   expect(await at.ask({ subtype: 'interrupt' })).toMatchObject({ subtype: 'success' });
   expect(await at.waitFor(({ type }) => type === 'result')).toMatchObject({ subtype: 'error_during_execution' });
-  const kinds = at.heard().map((line) => String(line.subtype ?? line.type));
-  expect(at.heard()).toContainEqual({ type: 'control_cancel_request', request_id: question.request_id });
+  const kinds = at.received().map((line) => String(line.subtype ?? line.type));
+  expect(at.received()).toContainEqual({ type: 'control_cancel_request', request_id: question.request_id });
   expect(kinds.indexOf('control_cancel_request')).toBeLessThan(kinds.indexOf('control_response'));
   expect(kinds.indexOf('control_response')).toBeLessThan(kinds.indexOf('error_during_execution'));
-  expect(JSON.stringify(at.heard())).toContain('[Request interrupted by user');
+  expect(JSON.stringify(at.received())).toContain('[Request interrupted by user');
   at.say('go on');
   expect(await at.waitFor(({ result }) => result === 'back')).toMatchObject({ is_error: false });
   expect(await at.end()).toBe(0);
@@ -442,17 +446,17 @@ longTest('a signal ends a host process with its own exit code, and a closed stdo
 test.each(
   someOf(
     [
-      { flags: [], told: 1, sent: false },
-      { flags: ['--setting-sources='], told: 1, sent: false },
-      { flags: ['--permission-mode=plan'], told: 1, sent: false },
-      { flags: ['--trust'], told: 0, sent: true },
+      { flags: [], reported: 1, sent: false },
+      { flags: ['--setting-sources='], reported: 1, sent: false },
+      { flags: ['--permission-mode=plan'], reported: 1, sent: false },
+      { flags: ['--trust'], reported: 0, sent: true },
     ],
     2,
   ),
-)('for an untrusted folder no instructions are sent: $flags', async ({ flags, told, sent }) => {
+)('for an untrusted folder no instructions are sent: $flags', async ({ flags, reported, sent }) => {
   await project.write('CLAUDE.md', 'Speak of herons. @more.md');
   await project.write('more.md', 'Herons again.');
   const { stderr } = await fed(userLine('hello'), { turns: () => says('Hi.') }, ...flags);
-  expect(stderr.split('its instructions are not read (CLAUDE.md)')).toHaveLength(told + 1);
+  expect(stderr.split('its instructions are not read (CLAUDE.md)')).toHaveLength(reported + 1);
   expect(/herons/i.test(server.requests()[0]?.raw ?? '')).toBe(sent);
 });

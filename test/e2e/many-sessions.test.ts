@@ -74,7 +74,7 @@ longTest('five sessions in one checkout end well, each with its whole file and n
   await expectNoProcessesLeft(project.marker);
 });
 
-const WAYS: readonly (readonly [string, (id: string) => readonly string[]])[] = [
+const STARTS: readonly (readonly [string, (id: string) => readonly string[]])[] = [
   ['by its id', (id) => ['--resume', id]],
   ['as the last one', () => ['--continue']],
   ['as a fork', (id) => ['--resume', id, '--fork-session']],
@@ -86,7 +86,7 @@ const answerOf = (raw: string) =>
 
 longTest.each(
   partOf(
-    WAYS.flatMap(([first, one]) => WAYS.map(([second, two]) => ({ first, second, one, two }))),
+    STARTS.flatMap(([first, one]) => STARTS.map(([second, two]) => ({ first, second, one, two }))),
     4,
   ),
 )('a session resumed twice at once, $first and $second, loses nothing of either', async ({ one, two }) => {

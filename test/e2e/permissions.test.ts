@@ -10,7 +10,7 @@ import { someOf } from '../support/runs.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
 /** The address of an API that is not asked. */
-const NOBODY = 'http://127.0.0.1:9';
+const UNREACHABLE = 'http://127.0.0.1:9';
 
 const settings = (value: object) => ({ '.claude/settings.json': JSON.stringify(value) });
 const lines = (text: string): Record<string, unknown>[] =>
@@ -103,8 +103,8 @@ longTest('-p denies what it would have to ask, names the rule that allows it, an
   ]);
   const results = JSON.stringify(server.requests()[1]?.body.messages);
   expect(results).not.toContain('hush\\n');
-  const told = (await records(project)).filter(({ type }) => type === 'permission');
-  expect(told.map(({ callId, verdict }) => [callId, verdict])).toEqual([
+  const reported = (await records(project)).filter(({ type }) => type === 'permission');
+  expect(reported.map(({ callId, verdict }) => [callId, verdict])).toEqual([
     ['a', 'deny'],
     ['b', 'deny'],
     ['c', 'allow'],
@@ -112,7 +112,7 @@ longTest('-p denies what it would have to ask, names the rule that allows it, an
     ['e', 'allow'],
     ['f', 'allow'],
   ]);
-  expect(told[1]).toMatchObject({
+  expect(reported[1]).toMatchObject({
     tool: 'Bash',
     trace: [{ stage: 'deny', rule: 'Read(secret/**)', source: 'project', line: 1 }],
   });
@@ -204,12 +204,12 @@ test('a host receives suggestions, and its answer applies from then on', async (
 
 longTest('/permissions and /why work without a screen', async () => {
   await using project = await createTempProject(settings({ permissions: { deny: ['Bash(rm:*)', 'Bosh(x)'] } }));
-  const { stdout, stderr } = await runHere(project, ['-p', '/permissions'], NOBODY);
+  const { stdout, stderr } = await runHere(project, ['-p', '/permissions'], UNREACHABLE);
   expect(stdout).toContain('Permissions: mode default');
   expect(stdout).toMatch(/deny +Bash\(rm:\*\) +\.claude\/settings\.json:1\n. deny/);
   expect(stdout).toContain('not trusted');
   expect(stderr).toContain('Bosh(x)');
-  expect((await runHere(project, ['-p', '/why'], NOBODY)).stderr).toContain('No decisions yet.');
+  expect((await runHere(project, ['-p', '/why'], UNREACHABLE)).stderr).toContain('No decisions yet.');
 });
 
 longTest(

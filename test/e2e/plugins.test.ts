@@ -239,8 +239,8 @@ test('the language server of a plugin reports what an edit breaks with the next 
     permissionMode: 'acceptEdits',
   });
   await made.conversation.agent.prompt('go');
-  const told = server.requests().map(({ raw }) => raw.includes('a.word:1:1 error: The word'));
-  expect(told).toEqual([false, false, true, true]);
+  const reported = server.requests().map(({ raw }) => raw.includes('a.word:1:1 error: The word'));
+  expect(reported).toEqual([false, false, true, true]);
   expect(server.requests()[3]?.raw).toContain('**bad** is a word.');
   const notices = made.events.flatMap((event) => (event.type === 'notice' ? [event.text] : []));
   expect(notices).toContain('kit:words found a new problem in a.word.');

@@ -73,8 +73,8 @@ longTest('a usage limit is waited out on request; otherwise its reset time is re
   expect(JSON.parse(end.stdout)).toMatchObject({ is_error: true, api_error_status: 429, retry_after_ms: 150 });
   const headers = { 'anthropic-ratelimit-requests-remaining': '0', 'anthropic-ratelimit-requests-reset': '90' };
   await using wordless = await startApiServer({ turns: [status(429, 'used up', headers)] });
-  const told = await runHere(project, ['-p', 'go', '--output-format=json'], wordless.url, settings);
-  expect(JSON.parse(told.stdout)).toMatchObject({ is_error: true, retry_after_ms: 90_000 });
+  const reported = await runHere(project, ['-p', 'go', '--output-format=json'], wordless.url, settings);
+  expect(JSON.parse(reported.stdout)).toMatchObject({ is_error: true, retry_after_ms: 90_000 });
 });
 
 test.each(someOf([['json'], ['stream-json', '--verbose']]))(
@@ -216,11 +216,11 @@ longTest('a session with a chosen id is continued, forked, or not stored at all'
 longTest('the debug log is named, private and describes the run', async () => {
   const { stderr } = await requestOf('--debug-file', 'log.jsonl');
   expect(stderr).toBe(`Debug log: ${project.dir}/log.jsonl\n`);
-  const told = (await project.read('log.jsonl'))
+  const reported = (await project.read('log.jsonl'))
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line).type);
-  expect(told).toEqual(expect.arrayContaining(['agent_start', 'request_sent', 'block_end', 'agent_end']));
+  expect(reported).toEqual(expect.arrayContaining(['agent_start', 'request_sent', 'block_end', 'agent_end']));
   expect(await project.read('log.jsonl')).not.toContain('sk-ant-test');
   expect((await stat(`${project.dir}/log.jsonl`)).mode & 0o777).toBe(0o600);
 });

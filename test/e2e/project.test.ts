@@ -67,9 +67,9 @@ test('before it is trusted, a project is only readable text', async () => {
   const { code, requests, stderr } = await ask('hello', [says('Hi.')]);
   const [first = ''] = requests;
   expect(code).toBe(0);
-  const told =
+  const reported =
     'its instructions are not read (CLAUDE.md, AGENTS.md, .claude/rules/api.md). Run "ouro trust" to trust it, or pass --trust for one run.';
-  expect(stderr.split(told)).toHaveLength(2);
+  expect(stderr.split(reported)).toHaveLength(2);
   for (const words of ['Speak of herons', 'Count to seven', 'weave baskets', 'Scouts ahead', 'mcp__every']) {
     expect(first).not.toContain(words);
   }

@@ -58,7 +58,7 @@ longTest('a suggested mode for an edit applies to the next one', async () => {
   const write = (name: string) => calls(toolUse('Write', { file_path: join(host.root, name), content: 'x\n' }));
   await host.api(write('one.txt'), write('two.txt'), says('done'));
   let asked = 0;
-  const heard = await host.ask('go', {
+  const received = await host.ask('go', {
     canUseTool: async (_name, input, { suggestions = [] }) => {
       asked += 1;
       return {
@@ -70,7 +70,7 @@ longTest('a suggested mode for an edit applies to the next one', async () => {
   });
   expect(asked).toBe(1);
   expect([await exists('one.txt'), await exists('two.txt')]).toEqual([true, true]);
-  expect(heard).toContainEqual(
+  expect(received).toContainEqual(
     expect.objectContaining({ type: 'system', subtype: 'status', permissionMode: 'acceptEdits' }),
   );
 });
@@ -83,13 +83,13 @@ longTest('a denial with interrupt ends the turn', async () => {
       canUseTool: async () => ({ behavior: 'deny', message: 'stop it', interrupt: true }),
     }),
   });
-  const heard: SDKMessage[] = [];
+  const received: SDKMessage[] = [];
   try {
-    for await (const message of running) heard.push(message);
+    for await (const message of running) received.push(message);
   } catch {
     // The SDK throws after an error result.
   }
-  expect(resultsOf(heard)).toMatchObject([{ subtype: 'error_during_execution', is_error: true }]);
+  expect(resultsOf(received)).toMatchObject([{ subtype: 'error_during_execution', is_error: true }]);
   expect(host.server().requests()).toHaveLength(1);
   expect(await exists('one')).toBe(false);
 });
@@ -132,7 +132,7 @@ test('hooks of every kind are called with their input', async () => {
   );
   const events: string[] = [];
   let objections = 0;
-  const hears = {
+  const recorder = {
     hooks: [
       async (input: { readonly hook_event_name: string }) => {
         const { hook_event_name: name } = input;
@@ -149,14 +149,14 @@ test('hooks of every kind are called with their input', async () => {
       },
     ],
   };
-  const heard = await host.ask('go', {
+  const received = await host.ask('go', {
     includeHookEvents: true,
     hooks: {
-      SessionStart: [hears],
-      UserPromptSubmit: [hears],
-      PostToolUse: [hears],
-      PostToolUseFailure: [hears],
-      SessionEnd: [hears],
+      SessionStart: [recorder],
+      UserPromptSubmit: [recorder],
+      PostToolUse: [recorder],
+      PostToolUseFailure: [recorder],
+      SessionEnd: [recorder],
       Stop: [
         {
           hooks: [
@@ -178,18 +178,20 @@ test('hooks of every kind are called with their input', async () => {
     'Stop',
     'Stop',
   ]);
-  const told = heard.flatMap((message) =>
+  const reported = received.flatMap((message) =>
     message.type === 'system' && (message.subtype === 'hook_started' || message.subtype === 'hook_response')
       ? [message]
       : [],
   );
   // Every start has its answer, by the same id.
-  expect(told.map(({ hook_id: id }) => told.filter((one) => one.hook_id === id).length)).toEqual(told.map(() => 2));
-  expect(told.at(-1)).toMatchObject({ subtype: 'hook_response', outcome: 'success', output: '' });
+  expect(reported.map(({ hook_id: id }) => reported.filter((one) => one.hook_id === id).length)).toEqual(
+    reported.map(() => 2),
+  );
+  expect(reported.at(-1)).toMatchObject({ subtype: 'hook_response', outcome: 'success', output: '' });
   expect(host.sent(3)).toContain('say it again');
-  expect(resultsOf(heard)).toMatchObject([{ result: 'two' }]);
+  expect(resultsOf(received)).toMatchObject([{ result: 'two' }]);
   expect(
-    heard.filter((message) => message.type === 'system' && message.subtype === 'hook_response').length,
+    received.filter((message) => message.type === 'system' && message.subtype === 'hook_response').length,
   ).toBeGreaterThan(4);
 });
 
@@ -226,7 +228,7 @@ longTest('a hook allows a call, changes its input, or makes it ask', async () =>
 
 longTest('a failing hook of the host is reported and blocks nothing', async () => {
   await host.api(calls(toolUse('Read', { file_path: 'a.txt' }, 'toolu_1')), says('done'));
-  const heard = await host.ask('go', {
+  const received = await host.ask('go', {
     hooks: {
       PreToolUse: [
         {
@@ -239,8 +241,8 @@ longTest('a failing hook of the host is reported and blocks nothing', async () =
       ],
     },
   });
-  expect(resultsOf(heard)).toMatchObject([{ subtype: 'success', result: 'done' }]);
-  expect(JSON.stringify(heard)).toContain('out of order');
+  expect(resultsOf(received)).toMatchObject([{ subtype: 'success', result: 'done' }]);
+  expect(JSON.stringify(received)).toContain('out of order');
 });
 
 longTest('thinking tokens, model and mode change between turns', async () => {

@@ -17,12 +17,12 @@ afterEach(() => host.close());
 
 longTest('a prompt is answered', async () => {
   await host.api(says('forty-two'));
-  const heard: SDKMessage[] = [];
-  for await (const message of query({ prompt: 'what is it?', options: host.processOptions() })) heard.push(message);
-  expect(heard.map((message) => ('subtype' in message ? message.subtype : message.type))).toEqual(
+  const received: SDKMessage[] = [];
+  for await (const message of query({ prompt: 'what is it?', options: host.processOptions() })) received.push(message);
+  expect(received.map((message) => ('subtype' in message ? message.subtype : message.type))).toEqual(
     expect.arrayContaining(['init', 'assistant', 'success']),
   );
-  expect(resultsOf(heard)).toMatchObject([
+  expect(resultsOf(received)).toMatchObject([
     { subtype: 'success', is_error: false, result: 'forty-two', num_turns: 1, permission_denials: [] },
   ]);
   expect(
@@ -54,7 +54,7 @@ test('streaming input: several prompts in one process and session, one result ea
 test('canUseTool decides, and may change the input', async () => {
   await host.api(calls(toolUse('Bash', { command: 'touch one' }, 'toolu_1')), says('done'));
   const asked: string[] = [];
-  const heard = await host.ask('go', {
+  const received = await host.ask('go', {
     canUseTool: async (name, input, { toolUseID }) => {
       asked.push(`${name} ${String(input.command)} ${toolUseID}`);
       return { behavior: 'allow', updatedInput: { command: 'echo from-the-host' } };
@@ -62,16 +62,16 @@ test('canUseTool decides, and may change the input', async () => {
   });
   expect(asked).toEqual(['Bash touch one toolu_1']);
   expect(host.sent(1)).toContain('from-the-host');
-  expect(resultsOf(heard)).toMatchObject([{ subtype: 'success', result: 'done' }]);
+  expect(resultsOf(received)).toMatchObject([{ subtype: 'success', result: 'done' }]);
 });
 
 longTest('the message of a denial by canUseTool reaches the model', async () => {
   await host.api(calls(toolUse('Bash', { command: 'touch one' }, 'toolu_1')), says('I will not'));
-  const heard = await host.ask('go', { canUseTool: async () => ({ behavior: 'deny', message: 'not on a Friday' }) });
+  const received = await host.ask('go', { canUseTool: async () => ({ behavior: 'deny', message: 'not on a Friday' }) });
   expect(host.sent(1)).toContain(
     'The application that runs this session refused this call; nothing was run or changed. It says: not on a Friday',
   );
-  expect(resultsOf(heard)).toMatchObject([
+  expect(resultsOf(received)).toMatchObject([
     { subtype: 'success', result: 'I will not', permission_denials: [{ tool_name: 'Bash', tool_use_id: 'toolu_1' }] },
   ]);
 });
@@ -125,9 +125,9 @@ test('tools of an in-process server are called', async () => {
       })),
     ],
   });
-  const heard = await host.ask('go', { mcpServers: { calc }, allowedTools: ['mcp__calc__add'] });
+  const received = await host.ask('go', { mcpServers: { calc }, allowedTools: ['mcp__calc__add'] });
   expect(host.sent(1)).toContain('the sum is 42');
-  expect(heard.find((message) => message.type === 'system' && message.subtype === 'init')).toMatchObject({
+  expect(received.find((message) => message.type === 'system' && message.subtype === 'init')).toMatchObject({
     tools: expect.arrayContaining(['mcp__calc__add']),
     mcp_servers: [{ name: 'calc', status: 'connected' }],
   });
@@ -177,19 +177,19 @@ test('interrupt ends the turn with a result, and the next prompt is accepted', a
     .server()
     .waitForRequest(1)
     .then(() => running.interrupt());
-  const heard: SDKMessage[] = [];
+  const received: SDKMessage[] = [];
   for await (const message of running) {
-    heard.push(message);
+    received.push(message);
     if (message.type !== 'result') continue;
-    if (resultsOf(heard).length === 1) person.say('second');
+    if (resultsOf(received).length === 1) person.say('second');
     else person.end();
   }
   open();
-  expect(resultsOf(heard)).toMatchObject([
+  expect(resultsOf(received)).toMatchObject([
     { subtype: 'error_during_execution', is_error: true },
     { subtype: 'success', result: 'back' },
   ]);
-  expect(JSON.stringify(heard)).toContain('[Request interrupted by user]');
+  expect(JSON.stringify(received)).toContain('[Request interrupted by user]');
 });
 
 test('setModel and setPermissionMode apply from the next turn on', async () => {
@@ -239,9 +239,9 @@ longTest('a conversation continues from any reply, in a copy or in place', async
     says('Four.'),
     says('Five.'),
   );
-  const heard = await host.ask('first');
-  const id = String(resultsOf(heard)[0]?.session_id);
-  const replies = heard.filter((message) => message.type === 'assistant');
+  const received = await host.ask('first');
+  const id = String(resultsOf(received)[0]?.session_id);
+  const replies = received.filter((message) => message.type === 'assistant');
   const [call, answer] = replies.map(({ uuid }) => uuid);
   await host.ask('xyzzy', { resume: id });
   await host.ask('instead', { resume: id, resumeSessionAt: answer, forkSession: true });
@@ -265,27 +265,27 @@ longTest('a conversation continues from any reply, in a copy or in place', async
 longTest('maxTurns ends the run with its own result', async () => {
   await host.apiWith({ turns: () => calls(toolUse('Read', { file_path: 'a.txt' })) });
   const running = query({ prompt: 'go', options: host.options({ maxTurns: 2 }) });
-  const heard: SDKMessage[] = [];
+  const received: SDKMessage[] = [];
   try {
-    for await (const message of running) heard.push(message);
+    for await (const message of running) received.push(message);
   } catch {
     // The SDK throws after an error result; what counts was said before.
   }
-  expect(resultsOf(heard)).toMatchObject([{ subtype: 'error_max_turns', is_error: true }]);
+  expect(resultsOf(received)).toMatchObject([{ subtype: 'error_max_turns', is_error: true }]);
   expect(host.server().requests()).toHaveLength(2);
 });
 
 longTest('a structured answer is returned as an object', async () => {
   await host.api(calls(toolUse('StructuredOutput', { n: 42 })));
   const schema = { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] };
-  const heard = await host.ask('go', { outputFormat: { type: 'json_schema', schema } });
-  expect(resultsOf(heard)).toMatchObject([{ subtype: 'success', structured_output: { n: 42 } }]);
+  const received = await host.ask('go', { outputFormat: { type: 'json_schema', schema } });
+  expect(resultsOf(received)).toMatchObject([{ subtype: 'success', structured_output: { n: 42 } }]);
 });
 
 longTest('partial messages include the raw events, each block whole just before it ends', async () => {
   await host.api(calls(text('I look.'), toolUse('Read', { file_path: 'a.txt' })), says('seen'));
-  const heard = await host.ask('go', { includePartialMessages: true });
-  const kinds = heard.flatMap((message) => {
+  const received = await host.ask('go', { includePartialMessages: true });
+  const kinds = received.flatMap((message) => {
     if (message.type === 'assistant') return ['assistant'];
     return message.type === 'stream_event' ? [message.event.type] : [];
   });

@@ -37,12 +37,12 @@ async function skill(folder: string, name: string): Promise<void> {
 
 /** What was thrown beside what was heard. */
 async function askToEnd(prompt: string, more: Options) {
-  const heard: SDKMessage[] = [];
+  const received: SDKMessage[] = [];
   try {
-    for await (const message of query({ prompt, options: host.options(more) })) heard.push(message);
-    return { heard, thrown: '' };
+    for await (const message of query({ prompt, options: host.options(more) })) received.push(message);
+    return { received, thrown: '' };
   } catch (thrown) {
-    return { heard, thrown: String(thrown) };
+    return { received, thrown: String(thrown) };
   }
 }
 
@@ -65,7 +65,7 @@ longTest('a call of an aliased tool runs the tool behind the alias', async () =>
 longTest('with prompts disabled, canUseTool is never called', async () => {
   await host.api(calls(toolUse('Bash', { command: 'touch one' }, 'toolu_1')), says('done'));
   let asked = 0;
-  const heard = await host.ask('go', {
+  const received = await host.ask('go', {
     permissionPrompts: 'none',
     canUseTool: async (_name, input) => {
       asked += 1;
@@ -73,7 +73,7 @@ longTest('with prompts disabled, canUseTool is never called', async () => {
     },
   });
   expect(asked).toBe(0);
-  expect(resultsOf(heard)).toMatchObject([{ permission_denials: [{ tool_name: 'Bash' }] }]);
+  expect(resultsOf(received)).toMatchObject([{ permission_denials: [{ tool_name: 'Bash' }] }]);
   expect(host.sent(1)).toContain('This run cannot ask for approval');
 });
 
@@ -87,10 +87,10 @@ test('an empty list of setting sources excludes everything from files', async ()
   await writeFile(join(host.root, '.mcp.json'), JSON.stringify({ mcpServers: { notes: STUB } }));
   const known = ['OWN-INSTRUCTIONS', 'PROJECT-INSTRUCTIONS', 'of-the-project', 'of-the-person'];
   await host.ask('go', PRESET);
-  const heard = await host.ask('go', { ...PRESET, settingSources: [] });
+  const received = await host.ask('go', { ...PRESET, settingSources: [] });
   expect(known.map((word) => host.sent(0).includes(word))).toEqual([true, true, true, true]);
   expect(known.map((word) => host.sent(1).includes(word))).toEqual([false, false, false, false]);
-  expect(heard.find(({ type }) => type === 'system')).toMatchObject({ mcp_servers: [] });
+  expect(received.find(({ type }) => type === 'system')).toMatchObject({ mcp_servers: [] });
 });
 
 longTest('only listed skills are available, and none with an empty list', async () => {
@@ -114,10 +114,10 @@ test('servers of the first request are available in the first turn', async () =>
     options: host.options({ mcpServers: { notes: STUB }, mcpServersDelivery: 'initialize' }),
   });
   const started = await running.initializationResult();
-  const heard: SDKMessage[] = [];
-  for await (const message of running) heard.push(message);
+  const received: SDKMessage[] = [];
+  for await (const message of running) received.push(message);
   expect(started.mcp_servers_applied).toBe(true);
-  expect(heard.find(({ type }) => type === 'system')).toMatchObject({
+  expect(received.find(({ type }) => type === 'system')).toMatchObject({
     mcp_servers: [{ name: 'notes', status: 'connected' }],
   });
 });
@@ -131,8 +131,8 @@ longTest('plan mode uses the instructions of the host', async () => {
 
 longTest('a host can use the mode auto', async () => {
   await host.api(says('done'));
-  const heard = await host.ask('go', { permissionMode: 'auto' });
-  expect(heard.find(({ type }) => type === 'system')).toMatchObject({ permissionMode: 'auto' });
+  const received = await host.ask('go', { permissionMode: 'auto' });
+  expect(received.find(({ type }) => type === 'system')).toMatchObject({ permissionMode: 'auto' });
 });
 
 longTest('a run with an unsupported option is refused with a reason', async () => {
@@ -166,8 +166,8 @@ longTest('the first listed model is "default", the one a run starts with', async
 
 longTest('a failed run throws its message after its result', async () => {
   await host.apiWith({ turns: () => status(400, 'No such thing.') });
-  const { heard, thrown } = await askToEnd('go', {});
-  expect(resultsOf(heard)).toMatchObject([{ is_error: true }]);
+  const { received, thrown } = await askToEnd('go', {});
+  expect(resultsOf(received)).toMatchObject([{ is_error: true }]);
   expect(thrown).toContain('No such thing.');
 });
 
@@ -396,8 +396,8 @@ test.each(someOf([{ forwardSubagentText: true }, {}]))(
           : calls(toolUse('Task', look));
       },
     });
-    const heard = await host.ask('OUTER', { ...option, allowedTools: ['Task', 'Read'] });
-    const inner = heard.flatMap((message) =>
+    const received = await host.ask('OUTER', { ...option, allowedTools: ['Task', 'Read'] });
+    const inner = received.flatMap((message) =>
       message.type === 'assistant' && message.parent_tool_use_id !== null ? message.message.content : [],
     );
     const isAsked = option.forwardSubagentText === true;

@@ -96,9 +96,12 @@ test('a host that received invalid calls continues', async () => {
   host.say('go');
   await host.waitFor(({ type }) => type === 'result');
   host.say('and now?');
-  await host.waitFor(() => host.heard().filter(({ type }) => type === 'result').length === 2);
+  await host.waitFor(() => host.received().filter(({ type }) => type === 'result').length === 2);
   expect(await host.end()).toBe(0);
-  expect(host.heard().filter(({ type }) => type === 'result')).toMatchObject([{ result: 'fine' }, { result: 'fine' }]);
+  expect(host.received().filter(({ type }) => type === 'result')).toMatchObject([
+    { result: 'fine' },
+    { result: 'fine' },
+  ]);
   expect(refusals()).toEqual([]);
 });
 

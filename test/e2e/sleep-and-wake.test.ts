@@ -88,7 +88,7 @@ longTest('asleep between two prompts, a program takes what was written meanwhile
   await using project = await createTempProject();
   await using server = await startApiServer({ turns: ({ raw }) => says(raw.includes('third') ? 'Three.' : 'Fine.') });
   const host = startHostProcess(project, [], server.url);
-  const results = () => host.heard().filter(({ type }) => type === 'result');
+  const results = () => host.received().filter(({ type }) => type === 'result');
   host.say('first');
   await host.waitFor(() => results().length === 1);
   await sleep(host.running.child.pid, () => host.say('second'));

@@ -90,10 +90,10 @@ test('several sub-agents work in parallel, each with its own folder and reads, a
   // What the parent was shown is not shown to the sub-agent.
   expect(ann).toContain('alpha');
   expect(server.all().flatMap(({ violation }) => violation ?? [])).toEqual([]);
-  const told = linesOf(stdout);
-  expect(told.filter(({ subtype }) => subtype === 'task_started')).toHaveLength(2);
-  expect(told.filter(({ subtype }) => subtype === 'task_progress').length).toBeGreaterThanOrEqual(5);
-  expect(told.find(({ type }) => type === 'result')).toMatchObject({ result: 'All done.' });
+  const reported = linesOf(stdout);
+  expect(reported.filter(({ subtype }) => subtype === 'task_started')).toHaveLength(2);
+  expect(reported.filter(({ subtype }) => subtype === 'task_progress').length).toBeGreaterThanOrEqual(5);
+  expect(reported.find(({ type }) => type === 'result')).toMatchObject({ result: 'All done.' });
 });
 
 test('a sub-agent has at most the permissions of its parent, and a read-only one can only read', async () => {
@@ -157,8 +157,8 @@ longTest('a file read by one agent does not count as read by another', async () 
     server.requests().findLast(({ raw }) => raw.includes(words) && !raw.includes(not))?.raw ?? '';
   expect(last('"You are Ann"', 'toolu_Ann')).toContain('was changed on disk since it was read');
   expect(last('"You are Bob"', 'toolu_Bob')).toContain('has not been read in this session');
-  const told = JSON.stringify(server.requests().at(-1)?.body.messages);
-  expect(told).toMatch(/a\.txt has changed on disk since you last saw it\.[^"]*\+by Bob.*"by the parent/);
+  const reported = JSON.stringify(server.requests().at(-1)?.body.messages);
+  expect(reported).toMatch(/a\.txt has changed on disk since you last saw it\.[^"]*\+by Bob.*"by the parent/);
 });
 
 longTest('print mode waits for background sub-agents, and the model answers with their results', async () => {
@@ -185,8 +185,8 @@ longTest('print mode waits for background sub-agents, and the model answers with
   });
   const { code, stdout } = await runHere(project, ['-p', 'go', ...ALL], server.url);
   expect(code).toBe(0);
-  const told = linesOf(stdout);
-  expect(told.filter(({ type }) => type === 'result')).toEqual([
+  const reported = linesOf(stdout);
+  expect(reported.filter(({ type }) => type === 'result')).toEqual([
     expect.objectContaining({ result: 'Ann found 42, Bob nothing.' }),
   ]);
   const asked = server.requests().filter(({ raw }) => raw.includes('toolu_Ann'));
@@ -210,10 +210,10 @@ longTest('a host that closed its input still gets the work of background sub-age
   const args = ['--input-format', 'stream-json', ...ALL, '--permission-mode', 'acceptEdits'];
   const { code, stdout } = await runHere(project, args, server.url, { stdin });
   expect(code).toBe(0);
-  const told = linesOf(stdout);
-  const results = told.filter(({ type }) => type === 'result').map(({ result }) => result);
+  const reported = linesOf(stdout);
+  const results = reported.filter(({ type }) => type === 'result').map(({ result }) => result);
   expect(results).toEqual(['Ann is at it.', 'Ann is done.']);
-  expect(told.find(({ subtype }) => subtype === 'task_notification')).toMatchObject({ status: 'completed' });
+  expect(reported.find(({ subtype }) => subtype === 'task_notification')).toMatchObject({ status: 'completed' });
   expect(await project.read('ann')).toBe('made\n');
 });
 

@@ -34,9 +34,9 @@ longTest('an edit is allowed in parts, reviewed and undone, and the model learns
   await terminal.waitForText(/You refused 1 of 2 parts: line 37 \(forty is fine as it is\)\.[\s\S]*Changed\./);
   const made = numbered(60).with(2, 'three\n').join('');
   expect(await project.read('a.txt')).toBe(made);
-  const told = ouro.api.requests().at(-1)?.raw ?? '';
-  expect(told).toContain('allowed 1 part of 2');
-  expect(told).toContain('because: forty is fine as it is');
+  const reported = ouro.api.requests().at(-1)?.raw ?? '';
+  expect(reported).toContain('allowed 1 part of 2');
+  expect(reported).toContain('because: forty is fine as it is');
 
   terminal.type('/diff');
   await terminal.waitForText(/\/diff$/m);

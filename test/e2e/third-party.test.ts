@@ -38,9 +38,9 @@ describe.skipIf(NO_CLIENTS !== undefined)('third-party programs', () => {
     const aside = toolUse('Task', { description: 'd', prompt: 'p', subagent_type: 'Explore' });
     await begin([calls(text('I ask.'), aside), says('Quiet.'), says('Done.')], { transcriptMirror: '~/.claude' });
     expect(await runOuro(project, ['-p', 'what is up?'], server.url)).toMatchObject({ code: 0, stderr: '' });
-    const told = await using('ccusage/dist/index.js', ['session', '--json', '--offline']);
+    const reported = await using('ccusage/dist/index.js', ['session', '--json', '--offline']);
     // Three replies with 25 tokens read and 12 written each.
-    expect(JSON.parse(told).totals).toMatchObject({ inputTokens: 75, outputTokens: 36 });
+    expect(JSON.parse(reported).totals).toMatchObject({ inputTokens: 75, outputTokens: 36 });
   });
 
   test('ccstatusline renders the status payload', async () => {

@@ -182,7 +182,7 @@ test('a session that is still open is not moved under its process, and its secon
   expect(second).toMatchObject({ code: 0, stderr: expect.stringContaining('open in another ouro') });
   expect(lastSaid()).toMatch(/hello.*me too/);
   host.say('more');
-  await host.waitFor(() => host.heard().filter(({ type }) => type === 'result').length === 2);
+  await host.waitFor(() => host.received().filter(({ type }) => type === 'result').length === 2);
   expect(await host.end()).toBe(0);
   const check = await ouro('sessions', 'check');
   expect([check.code, check.stdout.match(/ sound \(/g)?.length, await listUnsaved()]).toEqual([0, 2, []]);

@@ -167,11 +167,11 @@ test('a fallback aborts running calls, discards shown text, and is reported befo
   const never = echoTool({ call: () => new Promise(() => undefined) });
   const reply = { ...calls({ name: 'Echo', id: 'a' }), failure: { kind: 'not_found' as const, message: 'gone' } };
   const { events, history } = await run([reply, says('b')], { config: TWO_MODELS, tools: () => [never] });
-  const told = events.flatMap((event) => {
+  const reported = events.flatMap((event) => {
     if (event.type === 'tool_end') return [`${event.type} ${event.status}`];
     return event.type === 'tombstone' || event.type === 'notice' ? [event.type] : [];
   });
-  expect(told).toEqual(['tool_end discarded', 'tombstone', 'notice']);
+  expect(reported).toEqual(['tool_end discarded', 'tombstone', 'notice']);
   expect(history.map((message) => message.role)).toEqual(['user', 'assistant']);
 });
 
@@ -187,12 +187,12 @@ test.each([
   ],
 ])('a fallback is reported as successful once the new model has answered: it %s', async (_how, replies, expected) => {
   const { events } = await run(replies, { config: THREE_MODELS });
-  const told = events.flatMap((event) => {
+  const reported = events.flatMap((event) => {
     if (event.type === 'recovery_start') return ['start'];
     if (event.type === 'recovery_end') return [event.outcome];
     return event.type === 'message_end' && event.message.role === 'assistant' ? ['answer'] : [];
   });
-  expect(told).toEqual(expected);
+  expect(reported).toEqual(expected);
 });
 
 test.each([

@@ -67,10 +67,10 @@ test('malformed front matter is reported with its line, and the rest still loads
 });
 
 test('front matter that is not valid YAML is read leniently', async () => {
-  const told = 'Use this when: tests fail. <example>user: "foo" assistant: "bar: baz"</example>';
+  const reported = 'Use this when: tests fail. <example>user: "foo" assistant: "bar: baz"</example>';
   await project.write(
     '.claude/x/tester.md',
-    `---\nname: tester\ndescription: ${told}\ntools: *\nmodel: sonnet\n---\nTest.`,
+    `---\nname: tester\ndescription: ${reported}\ntools: *\nmodel: sonnet\n---\nTest.`,
   );
   await project.write(
     '.claude/x/lost.md',
@@ -80,7 +80,7 @@ test('front matter that is not valid YAML is read leniently', async () => {
   expect(agents.problems).toEqual([]);
   expect(agents.items.slice(0, 2)).toMatchObject([
     { name: 'lost', description: '*unknown and more', tools: ['Read', 'Bash(a: *)'] },
-    { name: 'tester', description: told, model: 'sonnet' },
+    { name: 'tester', description: reported, model: 'sonnet' },
   ]);
   expect(agents.items[1]?.tools).toBeUndefined();
   await project.write(

@@ -27,7 +27,7 @@ const HOOK_EVENTS = [
 ];
 
 /** Each event adds a context that names it. */
-const tellingHooks = Object.fromEntries(
+const contextHooks = Object.fromEntries(
   HOOK_EVENTS.map((event) => {
     const output = { hookSpecificOutput: { hookEventName: event, additionalContext: `of ${event}` } };
     return [event, [{ hooks: [{ type: 'command', command: `echo '${JSON.stringify(output)}'` }] }]];
@@ -63,7 +63,7 @@ const WITHOUT_TITLES = { smallModel: 'off' };
 
 testGolden({
   'hooks of every event add context': {
-    files: { 'a.txt': 'alpha\n', '.claude/settings.json': JSON.stringify({ hooks: tellingHooks }) },
+    files: { 'a.txt': 'alpha\n', '.claude/settings.json': JSON.stringify({ hooks: contextHooks }) },
     turns: byAgent({ Ann: [says('Ann here.')] }, [
       calls(READ),
       calls(toolUse('Read', { file_path: 'gone.txt' }, 'toolu_gone')),

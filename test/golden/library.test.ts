@@ -27,7 +27,7 @@ const lookUp = buildTool({
 const LOOK_UP = calls(toolUse('LookUp', { id: '7' }, 'toolu_1'));
 
 /** Each event adds a context; the first stop is objected to. */
-const TELLING_HOOKS: HookGroups = {
+const CONTEXT_HOOKS: HookGroups = {
   UserPromptSubmit: [{ hooks: [async () => ({ hookSpecificOutput: { additionalContext: 'of the prompt' } })] }],
   PreToolUse: [{ hooks: [async () => ({ hookSpecificOutput: { additionalContext: 'before the call' } })] }],
   PostToolUse: [{ hooks: [async () => ({ hookSpecificOutput: { additionalContext: 'after the call' } })] }],
@@ -56,7 +56,7 @@ const SCENARIOS: Readonly<Record<string, LibraryScenario>> = {
   },
   'hooks of the application run': {
     turns: [LOOK_UP, says('Done.'), says('Really done.')],
-    options: ({ dir }) => ({ tools: [lookUp], hooks: createAgentHooks({ cwd: dir, hooks: TELLING_HOOKS }) }),
+    options: ({ dir }) => ({ tools: [lookUp], hooks: createAgentHooks({ cwd: dir, hooks: CONTEXT_HOOKS }) }),
   },
   'a permission is asked and refused': {
     turns: [calls(toolUse('Write', { file_path: 'a.txt', content: 'alpha\n' }, 'toolu_1')), says('Refused.')],

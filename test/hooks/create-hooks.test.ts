@@ -27,14 +27,14 @@ const commandRunner = () =>
   }).runCommand;
 
 function hooksOf(...hooks: readonly Partial<Hook>[]) {
-  const told: AgentEvent[] = [];
+  const reported: AgentEvent[] = [];
   const posted: HookHttpRequest[] = [];
   const whole = hooks.map((hook): Hook => ({ type: 'command', event: 'PreToolUse', source: 'user', ...hook }));
   const made = createHooks({
     listHooks: () => whole,
     getCommonFields: () => ({ session_id: 's', cwd: dir, permission_mode: 'default' }),
     matchesRule: (rule) => rule === 'Bash(git:*)',
-    emit: (event) => void told.push(event),
+    emit: (event) => void reported.push(event),
     runCommand: commandRunner(),
     findMissingScript: (command) => findMissingHookScript(command, dir, ENV),
     post: async (request) => {
@@ -52,7 +52,7 @@ function hooksOf(...hooks: readonly Partial<Hook>[]) {
     getDefaultTimeoutMs: () => 5_000,
     now: Date.now,
   });
-  return { ...made, told, posted };
+  return { ...made, reported, posted };
 }
 
 const call = { tool_name: 'Bash', tool_input: { command: 'git push' }, tool_use_id: 'a' };
@@ -75,8 +75,8 @@ test.each([
 
 test('every event of the Agent SDK is emitted', async () => {
   const sdk = await import('@anthropic-ai/claude-agent-sdk');
-  const ours: readonly string[] = HOOK_EVENTS;
-  expect(sdk.HOOK_EVENTS.filter((event) => !ours.includes(event))).toEqual([]);
+  const supported: readonly string[] = HOOK_EVENTS;
+  expect(sdk.HOOK_EVENTS.filter((event) => !supported.includes(event))).toEqual([]);
 });
 
 const ENDS = [
@@ -273,7 +273,7 @@ test('the last result of each hook is kept for /hooks', async () => {
   expect(hooks.list()[0]?.last).toBeUndefined();
   await hooks.fire('PreToolUse', call, never);
   expect(hooks.list()[0]?.last?.outcome).toBe('blocked');
-  expect(hooks.told.map((event) => event.type === 'hook' && event.phase)).toEqual(['started', 'response']);
+  expect(hooks.reported.map((event) => event.type === 'hook' && event.phase)).toEqual(['started', 'response']);
 });
 
 longTest('an abort ends a running hook', async () => {
@@ -339,9 +339,9 @@ test('an async hook reports later, and a once hook runs once', async () => {
   );
   const first = await made.fire('PreToolUse', call, never);
   expect([first.blocked, first.messages]).toEqual([undefined, ['once']]);
-  const heard = new Promise<AsyncHookResult>((resolve) => made.onAsyncResult(resolve));
+  const received = new Promise<AsyncHookResult>((resolve) => made.onAsyncResult(resolve));
   await commandRunner()(`until [ -p '${fifo}' ]; do :; done; echo tests fail > '${fifo}'`, '', 5_000, never, {});
-  expect(await heard).toMatchObject({
+  expect(await received).toMatchObject({
     delivery: 'wake',
     text: expect.stringContaining('tests fail'),
   } satisfies Partial<AsyncHookResult>);

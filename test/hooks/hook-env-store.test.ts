@@ -5,15 +5,17 @@ import { createTempProject } from '../support/temp-project.ts';
 
 async function kept(variables: Readonly<Record<string, string>> = { PATH: '/usr/bin:/bin', A: 'as it was' }) {
   const project = await createTempProject();
-  const told: string[] = [];
-  const keeper = createHookEnvStore({ cwd: () => project.dir, variables: () => variables }, (text) => told.push(text));
+  const reported: string[] = [];
+  const keeper = createHookEnvStore({ cwd: () => project.dir, variables: () => variables }, (text) =>
+    reported.push(text),
+  );
   const hook = (key: string, script: string) =>
     keeper.runWithEnvFile(key, async ({ CLAUDE_ENV_FILE: file = '' }) => appendFile(file, script));
-  return { project, told, keeper, hook };
+  return { project, reported, keeper, hook };
 }
 
 test('variables exported by hooks add up and are available afterwards', async () => {
-  const { keeper, hook, told } = await kept();
+  const { keeper, hook, reported } = await kept();
   await Promise.all([
     hook('one', 'export PATH="/one:$PATH"\nexport A=new\n'),
     hook('two', 'export PATH="/two:$PATH"\nMULTI="a\nb = c"\ncd /\necho words of a script\n'),
@@ -25,7 +27,7 @@ test('variables exported by hooks add up and are available afterwards', async ()
   expect(keeper.getAll().PATH).toBe('/two:/usr/bin:/bin');
   await hook('two', 'export X=1\n');
   expect(keeper.getAll()).toEqual({ X: '1' });
-  expect(told).toEqual([]);
+  expect(reported).toEqual([]);
 });
 
 test.each([
@@ -33,11 +35,11 @@ test.each([
   ['one that is no shell', 'export X=2\nif then fi (\n'],
   ['one that wants an option that fails', 'export X=2\nset -e\nfalse\n'],
 ])('%s changes nothing and is reported', async (_, script) => {
-  const { keeper, hook, told } = await kept();
+  const { keeper, hook, reported } = await kept();
   await hook('good', 'export X=1\n');
   await hook('bad', script);
   expect(keeper.getAll()).toEqual({ X: '1' });
-  expect(told).toEqual([expect.stringContaining('could not be read; commands keep the previous ones')]);
+  expect(reported).toEqual([expect.stringContaining('could not be read; commands keep the previous ones')]);
 });
 
 test('the file is removed afterwards, also when the hook fails or replaces it', async () => {

@@ -18,15 +18,15 @@ const reply: AgentEvent = {
 
 /** Hooks that are heard one by one; each waits until it is let go. */
 function hooksOf(displayContent?: string) {
-  const heard: unknown[] = [];
+  const received: unknown[] = [];
   const waiting: (() => void)[] = [];
   const works: Promise<unknown>[] = [];
   let others = 0;
-  const hear = createMessageDisplayHooks(
+  const receive = createMessageDisplayHooks(
     {
       has: () => true,
       fire(_, { delta, index, final, turn_id: turn }) {
-        heard.push([index, final, delta, turn]);
+        received.push([index, final, delta, turn]);
         const verdict = { ...mergeHookResults([]), displayContent };
         return new Promise((resolve) => waiting.push(() => resolve(verdict)));
       },
@@ -40,10 +40,10 @@ function hooksOf(displayContent?: string) {
     for (let times = 0; times < 10; times += 1) await Promise.resolve();
   };
   return {
-    heard,
+    received,
     others: () => others,
-    async hear(...events: readonly AgentEvent[]) {
-      for (const event of events) hear(event);
+    async receive(...events: readonly AgentEvent[]) {
+      for (const event of events) receive(event);
       await settle();
     },
     async letGo() {
@@ -56,41 +56,41 @@ function hooksOf(displayContent?: string) {
 
 test('complete lines are reported, batched while busy, and the rest at the end', async () => {
   const hooks = hooksOf();
-  await hooks.hear(prompt, says('one\ntw'), says('ideas', 'thinking'));
-  expect(hooks.heard).toEqual([[0, false, 'one\n', 'u1']]);
-  await hooks.hear(says('o\nthree\nfo'));
-  expect(hooks.heard).toHaveLength(1);
+  await hooks.receive(prompt, says('one\ntw'), says('ideas', 'thinking'));
+  expect(hooks.received).toEqual([[0, false, 'one\n', 'u1']]);
+  await hooks.receive(says('o\nthree\nfo'));
+  expect(hooks.received).toHaveLength(1);
   await hooks.letGo();
-  expect(hooks.heard.at(-1)).toEqual([1, false, 'two\nthree\n', 'u1']);
+  expect(hooks.received.at(-1)).toEqual([1, false, 'two\nthree\n', 'u1']);
   await hooks.letGo();
-  await hooks.hear(says('ur'), reply);
-  expect(hooks.heard.at(-1)).toEqual([2, true, 'four', 'u1']);
+  await hooks.receive(says('ur'), reply);
+  expect(hooks.received.at(-1)).toEqual([2, true, 'four', 'u1']);
   await hooks.letGo();
   await hooks.ended();
-  expect(hooks.heard).toHaveLength(3);
+  expect(hooks.received).toHaveLength(3);
 });
 
 test('a message that ends with its last line has its own end, and so has a discarded one', async () => {
   const hooks = hooksOf();
-  await hooks.hear(says('one\n'));
+  await hooks.receive(says('one\n'));
   await hooks.letGo();
-  await hooks.hear(reply);
+  await hooks.receive(reply);
   await hooks.letGo();
-  expect(hooks.heard).toEqual([
+  expect(hooks.received).toEqual([
     [0, false, 'one\n', ''],
     [1, true, '', ''],
   ]);
-  await hooks.hear(says('tw'), { type: 'tombstone', messageId: 'm1', why: 'again' });
+  await hooks.receive(says('tw'), { type: 'tombstone', messageId: 'm1', why: 'again' });
   await hooks.letGo();
   await hooks.ended();
-  expect(hooks.heard.at(-1)).toEqual([0, true, 'tw', '']);
+  expect(hooks.received.at(-1)).toEqual([0, true, 'tw', '']);
 });
 
 test('a message without text is skipped, and replaced text is reported', async () => {
   const hooks = hooksOf('OTHER');
-  await hooks.hear(prompt, reply);
-  expect(hooks.heard).toEqual([]);
-  await hooks.hear(says('one'), reply);
+  await hooks.receive(prompt, reply);
+  expect(hooks.received).toEqual([]);
+  await hooks.receive(says('one'), reply);
   await hooks.letGo();
   await hooks.ended();
   expect(hooks.others()).toBe(1);

@@ -12,9 +12,9 @@ test.each([
   'the head of a command or skill of a %s lets commands leave the sandbox: %s',
   (source, leaving, opening) => {
     const policy = policyFor(makeFixture(), {});
-    const wishes = createRunOverrides({ cwd: policy.cwd });
+    const overrides = createRunOverrides({ cwd: policy.cwd });
     const allowedTools = ['Bash', 'Outside', 'Outside(write:~/.cache)'];
-    wishes.addForCurrentRun({
+    overrides.addForCurrentRun({
       ...{ name: 'x', path: 'x', source, allowedTools, deniedTools: [] },
       model: undefined,
       effort: undefined,
@@ -22,7 +22,7 @@ test.each([
     const decided = (input: object) =>
       decide(
         getToolFacts('Bash', { command: 'make', ...input }, policy.cwd),
-        { ...policy, sandbox: 'asked', rules: wishes.rules() },
+        { ...policy, sandbox: 'asked', rules: overrides.rules() },
         diskFs,
       ).verdict;
     expect(decided({})).toBe('allow');

@@ -14,22 +14,22 @@ test('SessionStart hooks run once before the first prompt, and their output is a
   await project.write('../home/.ouro/settings.json', JSON.stringify(settings));
   await using api = await startApiServer({ turns: () => says('Fine.') });
   const open = (more: Partial<CliRunOptions> = {}) => composed(project, api.url, { frontend: 'screen', ...more });
-  const heard = async () =>
+  const received = async () =>
     (await project.read('heard.jsonl').catch(() => ''))
       .split('\n')
       .flatMap((line) => (line === '' ? [] : [/"source":"(\w+)"/.exec(line)?.[1]]));
   const { conversation, close } = await open();
   conversation.runStartHooks?.();
-  await expect.poll(heard).toEqual(['startup']);
+  await expect.poll(received).toEqual(['startup']);
   conversation.runStartHooks?.();
   await conversation.agent.prompt('go');
   await conversation.agent.prompt('on');
-  const told = api.requests().map(({ raw }) => raw.split('The tide is high.').length - 1);
-  expect(told).toEqual([1, 1]);
+  const reported = api.requests().map(({ raw }) => raw.split('The tide is high.').length - 1);
+  expect(reported).toEqual([1, 1]);
   await close();
   const again = await open({ session: { kind: 'resume', wanted: conversation.agent.sessionId, fork: 'same' } });
   await again.conversation.agent.prompt('back');
-  expect(await heard()).toEqual(['startup', 'resume']);
+  expect(await received()).toEqual(['startup', 'resume']);
   await again.close();
   const careful = await open({ trust: undefined });
   expect(careful.conversation.runStartHooks).toBeUndefined();

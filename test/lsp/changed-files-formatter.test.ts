@@ -95,7 +95,7 @@ test.each([
     /The linter eslint exited with code 1 for a\.js\..*a\.js:1:var a;/,
   ],
   ['fix', 'tells the model the diff of what it fixes', 'let a;\n', /a\.js[\s\S]*-var a;\\n\+let a;/],
-])('with %s, the linter of the project %s', async (linter, _, content, told) => {
+])('with %s, the linter of the project %s', async (linter, _, content, reported) => {
   await using project = await createTempProject({ 'eslint.config.js': '' });
   await chmod(await project.write('node_modules/.bin/eslint', NO_VAR), 0o755);
   const turns = [write(project, 'a.js', 'var a;\n'), says('Done.')];
@@ -105,7 +105,7 @@ test.each([
   await conversation.agent.prompt('go');
   expect(await project.read('a.js')).toBe(content);
   await conversation.agent.prompt('more');
-  expect(api.requests().at(-1)?.raw).toMatch(told);
+  expect(api.requests().at(-1)?.raw).toMatch(reported);
   expect(api.requests().at(-1)?.raw.split('The linter eslint exited').length).toBe(linter === 'auto' ? 2 : 1);
   await close();
   await api.close();
@@ -125,11 +125,11 @@ longTest(
     const { conversation, close } = await composed(project, api.url, { permissionMode: 'acceptEdits' });
     await conversation.agent.prompt('go');
     expect(await project.read('a.js')).toBe('export function f(a, b) {\n\tconst c = a;\n\treturn c == b;\n}\n');
-    const told = JSON.stringify(api.requests()[2]?.body.messages?.at(-1));
-    expect(told).toContain('The linter biome exited with code 1 for a.js.');
-    expect(told).not.toContain('<reminder>');
-    expect(told).toContain('a.js:3:12 lint/suspicious/noDoubleEquals');
-    expect(told).toContain('-  let c = a\\n-  return c == b;\\n+\\tconst c = a;');
+    const reported = JSON.stringify(api.requests()[2]?.body.messages?.at(-1));
+    expect(reported).toContain('The linter biome exited with code 1 for a.js.');
+    expect(reported).not.toContain('<reminder>');
+    expect(reported).toContain('a.js:3:12 lint/suspicious/noDoubleEquals');
+    expect(reported).toContain('-  let c = a\\n-  return c == b;\\n+\\tconst c = a;');
     await close();
     await api.close();
   },

@@ -98,7 +98,7 @@ test.concurrent('argument completion is requested from the server of the prompt'
 });
 
 test.concurrent('added folders are reported before the next call', async () => {
-  const heard: string[] = [];
+  const received: string[] = [];
   let folders = ['/one'];
   await using started = await hubInside(
     { capabilities: { tools: {} } },
@@ -106,10 +106,10 @@ test.concurrent('added folders are reported before the next call', async () => {
       server.setRequestHandler(ListToolsRequestSchema, () => ({
         tools: [{ name: 'look', inputSchema: { type: 'object' } }],
       }));
-      server.setNotificationHandler(RootsListChangedNotificationSchema, () => void heard.push('changed'));
+      server.setNotificationHandler(RootsListChangedNotificationSchema, () => void received.push('changed'));
       server.setRequestHandler(CallToolRequestSchema, async () => {
         const { roots } = await server.listRoots();
-        heard.push(...roots.map(({ uri }) => uri));
+        received.push(...roots.map(({ uri }) => uri));
         return { content: [] };
       });
     },
@@ -119,7 +119,7 @@ test.concurrent('added folders are reported before the next call', async () => {
   await callTool(look, {});
   folders = ['/one', '/two'];
   await callTool(look, {});
-  expect(heard).toEqual(['file:///one', 'changed', 'file:///one', 'file:///two']);
+  expect(received).toEqual(['file:///one', 'changed', 'file:///one', 'file:///two']);
 });
 
 test.concurrent('servers that do not start are reported with their reason, and delay nothing', async () => {

@@ -15,7 +15,7 @@ export function inProcess(options: ServerOptions, arrange: (server: Server) => v
   const transport: Transport = {
     start: async () => undefined,
     async send(message) {
-      for (const hear of listeners) hear(copyAsJson(message));
+      for (const receive of listeners) receive(copyAsJson(message));
     },
     close: async () => undefined,
   };
@@ -26,7 +26,7 @@ export function inProcess(options: ServerOptions, arrange: (server: Server) => v
       transport.onmessage?.(JSONRPCMessageSchema.parse(message));
       return undefined;
     },
-    onMessage: (hear) => void listeners.push(hear),
+    onMessage: (receive) => void listeners.push(receive),
   };
 }
 

@@ -56,8 +56,8 @@ test('a server requests sampling during a call, the user agrees, and the model a
 test('sampling is refused once the budget of the run is used up', async () => {
   await using project = await createTempProject();
   const core = await testCore(project, { options: runOptions({ maxBudgetUsd: 0 }) });
-  const wish = { system: [], tools: [], messages: [], maxOutputTokens: 1 };
-  expect(await createSessionMcpSampler(core)(wish, new AbortController().signal)).toEqual({
+  const emptyRequest = { system: [], tools: [], messages: [], maxOutputTokens: 1 };
+  expect(await createSessionMcpSampler(core)(emptyRequest, new AbortController().signal)).toEqual({
     ok: false,
     why: 'the budget of $0 is used up.',
   });
@@ -72,7 +72,7 @@ test('a rule allows sampling without a user, and a request outside of any call p
   const settings = { hooks: { Elicitation: [{ matcher: 'inside', hooks: [hook] }] } };
   await project.write('../home/.ouro/settings.json', JSON.stringify(settings));
   await using api = await startApiServer({ turns: [says('The Elbe.')] });
-  const heard: unknown[] = [];
+  const received: unknown[] = [];
   const done = Promise.withResolvers<void>();
   const server = inProcess({ capabilities: { tools: {} } }, (one) => {
     one.setRequestHandler(ListToolsRequestSchema, () => ({ tools: [] }));
@@ -81,9 +81,9 @@ test('a rule allows sampling without a user, and a request outside of any call p
         method: 'sampling/createMessage',
         params: { ...ASKED, messages: [...ASKED.messages] },
       } as const;
-      heard.push((await one.request(sampling, CreateMessageResultSchema)).content);
+      received.push((await one.request(sampling, CreateMessageResultSchema)).content);
       const requestedSchema = { type: 'object' as const, properties: { name: { type: 'string' as const } } };
-      heard.push(await one.elicitInput({ message: 'Who are you?', requestedSchema }));
+      received.push(await one.elicitInput({ message: 'Who are you?', requestedSchema }));
       done.resolve();
     };
   });
@@ -93,7 +93,7 @@ test('a rule allows sampling without a user, and a request outside of any call p
     allowedTools: ['Sampling(inside)'],
   });
   await done.promise;
-  expect(heard).toEqual([
+  expect(received).toEqual([
     { type: 'text', text: 'The Elbe.' },
     { action: 'accept', content: { name: 'Ann' } },
   ]);

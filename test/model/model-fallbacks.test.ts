@@ -15,19 +15,19 @@ async function asked(refusal: ApiTurn, prompts: number) {
   const made = await composed(project, server.url, { model: 'opus', fallbackModels: ['haiku'] });
   try {
     for (let at = 0; at < prompts; at += 1) await made.conversation.agent.prompt('go');
-    const told = made.events.flatMap((event) => (event.type === 'notice' ? [event.text] : []));
+    const reported = made.events.flatMap((event) => (event.type === 'notice' ? [event.text] : []));
     await made.conversation.setModel('opus-5');
     await made.conversation.agent.prompt('go');
-    return { models: server.requests().map(({ body }) => String(body.model).split('-')[1]), told };
+    return { models: server.requests().map(({ body }) => String(body.model).split('-')[1]), reported };
   } finally {
     await made.close();
   }
 }
 
 test('a fallback model stays in use for a while instead of failing at each prompt, and is reported once', async () => {
-  const { models, told } = await asked(overloaded(), 3);
+  const { models, reported } = await asked(overloaded(), 3);
   expect(models.slice(0, 6)).toEqual(['opus', 'opus', 'opus', 'haiku', 'haiku', 'haiku']);
-  const notices = told.filter((text) => text.includes('is tried again'));
+  const notices = reported.filter((text) => text.includes('is tried again'));
   expect(notices).toEqual([
     'Using claude-haiku-5-5 for 5 minutes; then claude-opus-5-5 is tried again. Use /model to change.',
   ]);
@@ -36,7 +36,7 @@ test('a fallback model stays in use for a while instead of failing at each promp
 });
 
 longTest('when the first model does not exist, the fallback stays in use', async () => {
-  const { models, told } = await asked(status(404), 2);
+  const { models, reported } = await asked(status(404), 2);
   expect(models.slice(0, 3)).toEqual(['opus', 'haiku', 'haiku']);
-  expect(told).toContain('Using claude-haiku-5-5 instead of claude-opus-5-5. Use /model to change.');
+  expect(reported).toContain('Using claude-haiku-5-5 instead of claude-opus-5-5. Use /model to change.');
 });

@@ -69,10 +69,10 @@ describe('askSmallModel', () => {
   });
 
   test('answers with trimmed text', async () => {
-    const told: string[] = [];
-    const onUsage = (model: string) => void told.push(model);
+    const reported: string[] = [];
+    const onUsage = (model: string) => void reported.push(model);
     expect(await askSmallModel(shouting, { ...question, onUsage }, signal)).toBe('NAME IT');
-    expect(told).toEqual(['small']);
+    expect(reported).toEqual(['small']);
   });
 
   test('without a small model, after an abort, on failure, on silence and on a crash there is no answer', async () => {

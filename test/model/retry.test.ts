@@ -119,8 +119,8 @@ describe('withRetry', () => {
     const patience = { maxRetryDelayMs: 1_000 };
     const { waits } = await run([failed(), failed(), failed(), failed(), { outcome: reply('') }], patience);
     expect(Math.max(...waits)).toBeLessThanOrEqual(1_000);
-    const told = await run([failed({ kind: 'rate_limited', retryAfterMs: 2_000 })], patience);
-    expect(told.calls).toBe(1);
+    const reported = await run([failed({ kind: 'rate_limited', retryAfterMs: 2_000 })], patience);
+    expect(reported.calls).toBe(1);
   });
 
   test('once a call has started nothing is discarded: the failure is returned with its completed blocks', async () => {

@@ -16,11 +16,11 @@ test.runIf(process.platform === 'linux')('a zombie process hides nothing', async
   const { stdin, stdout } = parent;
   const feed = parent.stdio[3];
   if (stdin === null || stdout === null || !(feed instanceof Writable)) throw new Error('It has no pipes.');
-  const [told] = await once(stdout, 'data');
+  const [reported] = await once(stdout, 'data');
   stdin.write('are you cat?\n');
   await once(stdout, 'data');
   feed.end();
-  const folder = `/proc/${String(told).trim()}`;
+  const folder = `/proc/${String(reported).trim()}`;
   await vi.waitFor(() => expect(readFileSync(`${folder}/stat`, 'utf8')).toContain(') Z '), { interval: 5 });
   expect(diskFs.readdir(`${folder}/net`)).toEqual([]);
   stdin.end();

@@ -27,16 +27,16 @@ const paying = (sum: number) => calls({ name: 'Pay', input: { sum } });
 async function talk(replies: readonly ScriptedReply[], groups: HookGroups, options: AgentOptions = {}) {
   ran.length = 0;
   const script = scripted(replies);
-  const told: string[] = [];
+  const reported: string[] = [];
   const hooks = createAgentHooks({
     cwd: '/',
     hooks: groups,
-    onNotice: (level, text) => told.push(`${level}: ${text}`),
+    onNotice: (level, text) => reported.push(`${level}: ${text}`),
   });
   const agent = createAgent({ model: script.model, tools: [pay], hooks, ...options });
   const end = await agent.prompt('pay');
   await hooks.close();
-  return { end, told, ran: [...ran], requests: JSON.stringify(script.requests()) };
+  return { end, reported, ran: [...ran], requests: JSON.stringify(script.requests()) };
 }
 
 const on = (event: HookEvent, ...hooks: NonNullable<HookGroups[HookEvent]>[number]['hooks']): HookGroups => ({
@@ -74,14 +74,14 @@ test('a command from a settings file guards too, and gets its input on stdin', a
 
 test('the application sees the input changed by hooks, and hooks see the result of the application', async () => {
   const seen: unknown[] = [];
-  const hear = async ({ tool_response }: JsonObject): Promise<JsonObject> => {
+  const receive = async ({ tool_response }: JsonObject): Promise<JsonObject> => {
     seen.push(tool_response);
     return {};
   };
   const change = async (): Promise<JsonObject> => ({ hookSpecificOutput: { updatedInput: { sum: 7 } } });
   await talk(
     [paying(1), says('done')],
-    { ...on('PreToolUse', change), ...on('PostToolUse', hear) },
+    { ...on('PreToolUse', change), ...on('PostToolUse', receive) },
     {
       beforeToolCall: ({ input }) => {
         seen.push(input.sum);
@@ -123,11 +123,11 @@ test('a prompt can be blocked or extended, an end blocked, and a compaction bloc
 });
 
 test('output and errors of hooks are reported', async () => {
-  const { told } = await talk(
+  const { reported } = await talk(
     [says('done')],
     on('Stop', async () => ({ systemMessage: 'Bye.' }), { type: 'command', command: 'exit 1' }),
   );
-  expect(told).toEqual(['warn: The Stop hook "exit 1" ended with code 1.', 'info: Bye.']);
+  expect(reported).toEqual(['warn: The Stop hook "exit 1" ended with code 1.', 'info: Bye.']);
   expect(() => createAgentHooks({ cwd: '/', hooks: JSON.parse('{"PreTool":[]}') })).toThrow(
     'Unknown hook event PreTool',
   );

@@ -30,7 +30,7 @@ export const exchanges = fc.array(
 const USAGE = { inputTokens: 1, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0 };
 
 /** The events an agent tells for these exchanges, and the messages it then holds. */
-export function tellConversation(said: readonly Exchange[]): {
+export function buildConversation(said: readonly Exchange[]): {
   readonly events: readonly AgentEvent[];
   readonly messages: readonly Message[];
 } {
@@ -87,9 +87,9 @@ export function tellConversation(said: readonly Exchange[]): {
 /** A transcript whose lines are kept in memory; `fs` may be one that fails. */
 export function openTest({ ouroHome, ...more }: Partial<SessionTranscriptOptions> & { readonly ouroHome: string }): {
   readonly transcript: SessionTranscript;
-  readonly told: readonly string[];
+  readonly reported: readonly string[];
 } {
-  const told: string[] = [];
+  const reported: string[] = [];
   let count = 0;
   const transcript = openTranscript({
     cwd: '/somewhere',
@@ -104,12 +104,12 @@ export function openTest({ ouroHome, ...more }: Partial<SessionTranscriptOptions
       return `uuid-${count}`;
     },
     now: () => 1_700_000_000_000 + count,
-    onNotice: (level, text) => told.push(`${level}: ${text}`),
+    onNotice: (level, text) => reported.push(`${level}: ${text}`),
     lock: { release: () => Promise.resolve() },
     unsavedParents: [],
     ...more,
   });
-  return { transcript, told };
+  return { transcript, reported };
 }
 
 /** A disk in memory that refuses what it is told to refuse, after writing as much as it likes. */

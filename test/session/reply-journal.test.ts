@@ -25,30 +25,30 @@ function journal() {
   const waiting: (() => void)[] = [];
   const schedule = (save: () => void) => void waiting.push(save);
   const { onEvent } = createReplyJournal({ dir, sessionId: 's', leftover: 'nothing', schedule });
-  return { waiting, hear: onEvent };
+  return { waiting, receive: onEvent };
 }
 
 test('deltas are written at intervals; the open reply is stored, and removed when it has ended', async () => {
-  const { hear, waiting } = journal();
-  await hear(begins);
-  await hear(ends(0));
-  for (let at = 0; at < 1000; at += 1) await hear(grows('ab', 1));
+  const { receive, waiting } = journal();
+  await receive(begins);
+  await receive(ends(0));
+  for (let at = 0; at < 1000; at += 1) await receive(grows('ab', 1));
   expect(waiting).toHaveLength(1);
   expect(await readUnfinishedReplyText(dir, 's')).toBeUndefined();
   waiting.pop()?.();
   const open = { messageId: 'm', model: 'a', index: 1, text: 'ab'.repeat(1000) };
   await expect.poll(() => readUnfinishedReplyText(dir, 's')).toBeDefined();
   expect(await readUnfinishedReplyText(dir, 's')).toEqual(open);
-  await hear(over);
+  await receive(over);
   expect(await readdir(join(dir, 'answers'))).toEqual([]);
 });
 
 test('deltas of an ended block are not written', async () => {
-  const { hear, waiting } = journal();
-  await hear(begins);
-  await hear(grows('all of it'));
-  await hear(ends(0));
+  const { receive, waiting } = journal();
+  await receive(begins);
+  await receive(grows('all of it'));
+  await receive(ends(0));
   waiting.pop()?.();
-  await hear(over);
+  await receive(over);
   expect(await readdir(dir)).toEqual([]);
 });

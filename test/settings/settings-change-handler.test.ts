@@ -68,10 +68,10 @@ async function talking(act: (talk: Talk) => Promise<void>): Promise<void> {
       },
       async ask(...turns) {
         waiting = [...turns];
-        const [sent, told] = [server.requests().length, made.events.length];
+        const [sent, reported] = [server.requests().length, made.events.length];
         await agent.prompt('Go on.');
         const requests = server.requests().slice(sent);
-        const events = made.events.slice(told);
+        const events = made.events.slice(reported);
         return {
           last: requests.at(-1)?.raw ?? '',
           models: requests.map(({ body }) => body.model),
@@ -105,7 +105,7 @@ const CASES: Readonly<Record<string, (talk: Talk) => Promise<void>>> = {
     expect((await ask()).models).toEqual(['claude-sonnet-5-5']);
   },
   async wakeOnBackground({ ask, edit, conversation }) {
-    const behind = calls(toolUse('Bash', { command: 'touch b && sleep 0.3', run_in_background: true }));
+    const inBackground = calls(toolUse('Bash', { command: 'touch b && sleep 0.3', run_in_background: true }));
     const allowed = { permissions: { allow: ['Bash(touch:*)', 'Bash(sleep:*)'] } };
     const seen: string[] = [];
     conversation.agent.subscribe((event) => {
@@ -113,10 +113,10 @@ const CASES: Readonly<Record<string, (talk: Talk) => Promise<void>>> = {
     });
     const count = (what: string) => seen.filter((one) => one === what).length;
     await edit(allowed);
-    await ask(behind);
+    await ask(inBackground);
     await expect.poll(() => count('agent_end')).toBe(2);
     await edit({ ...allowed, wakeOnBackground: false });
-    await ask(behind);
+    await ask(inBackground);
     await expect.poll(() => count('completed')).toBe(2);
     await conversation.agent.waitForIdle();
     expect(count('agent_start')).toBe(3);

@@ -39,12 +39,12 @@ const ask = (client: Anthropic) => client.messages.create({ ...ASK, messages: [.
 /** The raw events of one streamed reply, up to wherever it breaks. */
 async function events(
   client: Anthropic,
-  heard: (count: number, event: Anthropic.RawMessageStreamEvent) => unknown = () => undefined,
+  received: (count: number, event: Anthropic.RawMessageStreamEvent) => unknown = () => undefined,
 ) {
   const seen: Anthropic.RawMessageStreamEvent[] = [];
   try {
     const stream = await client.messages.create({ ...ASK, messages: [...ASK.messages], stream: true });
-    for await (const event of stream) heard(seen.push(event), event);
+    for await (const event of stream) received(seen.push(event), event);
     return { seen, types: seen.map(({ type }) => type), error: undefined };
   } catch (error) {
     return { seen, types: seen.map(({ type }) => String(type)), error };

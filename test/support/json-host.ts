@@ -12,7 +12,7 @@ export type Line = { readonly type: string; readonly [key: string]: unknown };
 export type JsonHost = {
   readonly ended: Promise<{ readonly code: number | null; readonly stderr: string }>;
   /** Everything heard so far. */
-  heard(): readonly Line[];
+  received(): readonly Line[];
   waitFor(fits: (line: Line) => boolean): Promise<Line>;
   say(content: unknown): void;
   send(line: object | string): void;
@@ -56,21 +56,21 @@ type Peer = {
 };
 
 function hostOf(peer: Peer): JsonHost {
-  const heard: Line[] = [];
+  const received: Line[] = [];
   let listeners: (() => void)[] = [];
   let questions = 0;
   // Listens as long as the process lives.
   void (async () => {
     for await (const text of peer.lines()) {
       const line: Line = JSON.parse(text);
-      heard.push(line);
+      received.push(line);
       for (const listener of listeners.splice(0)) listener();
     }
   })();
 
   async function waitFor(fits: (line: Line) => boolean): Promise<Line> {
     for (;;) {
-      const found = heard.find(fits);
+      const found = received.find(fits);
       if (found !== undefined) return found;
       const more = new Promise<'more'>((resolve) => {
         listeners = [...listeners, () => resolve('more')];
@@ -85,7 +85,7 @@ function hostOf(peer: Peer): JsonHost {
 
   return {
     ended: peer.ended,
-    heard: () => heard,
+    received: () => received,
     waitFor,
     send,
     say: (content) => send({ type: 'user', message: { role: 'user', content }, parent_tool_use_id: null }),

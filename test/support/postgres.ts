@@ -38,18 +38,18 @@ export const NO_POSTGRES =
     : undefined;
 
 /** Postgres refuses to run as root; it runs as the user nobody then. */
-const NOBODY = 65_534;
+const UNPRIVILEGED_ID = 65_534;
 
 export async function startPostgres(): Promise<TestPostgres> {
   if (programs === undefined) throw new Error(NO_POSTGRES);
   const isRoot = process.getuid?.() === 0;
   // Short: the path of a socket has at most 107 characters.
   const folder = await mkdtemp('/tmp/ouro-pg-');
-  if (isRoot) await chown(folder, NOBODY, NOBODY);
+  if (isRoot) await chown(folder, UNPRIVILEGED_ID, UNPRIVILEGED_ID);
   const options = {
     cwd: folder,
     env: { PATH: `${programs}:/usr/bin:/bin`, LANG: 'C.UTF-8', TMPDIR: tmpdir() },
-    ...(isRoot ? { uid: NOBODY, gid: NOBODY } : {}),
+    ...(isRoot ? { uid: UNPRIVILEGED_ID, gid: UNPRIVILEGED_ID } : {}),
   };
   const data = join(folder, 'data');
   await run(join(programs, 'initdb'), ['-D', data, '-U', 'ouro', '-A', 'trust', '-E', 'UTF8', '--no-sync'], options);

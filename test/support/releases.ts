@@ -59,8 +59,8 @@ export async function buildExecutableOfVersion(version: string, folder: string):
     setup(build: Builder) {
       build.onLoad({ filter: /[\\/]package\.json$/ }, async ({ path }) => {
         const manifest = JSON.parse(await readFile(path, 'utf8'));
-        const isOurs = path === MANIFEST;
-        return { contents: JSON.stringify(isOurs ? { ...manifest, version } : manifest), loader: 'json' };
+        const isManifest = path === MANIFEST;
+        return { contents: JSON.stringify(isManifest ? { ...manifest, version } : manifest), loader: 'json' };
       });
     },
   };

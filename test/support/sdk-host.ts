@@ -76,12 +76,12 @@ export async function createSdkHost(): Promise<SdkHost> {
 }
 
 async function all(messages: AsyncIterable<SDKMessage>): Promise<readonly SDKMessage[]> {
-  const heard: SDKMessage[] = [];
-  for await (const message of messages) heard.push(message);
-  return heard;
+  const received: SDKMessage[] = [];
+  for await (const message of messages) received.push(message);
+  return received;
 }
 
-export const resultsOf = (heard: readonly SDKMessage[]) => heard.filter((message) => message.type === 'result');
+export const resultsOf = (received: readonly SDKMessage[]) => received.filter((message) => message.type === 'result');
 
 const words = (content: string, more: Partial<SDKUserMessage> = {}): SDKUserMessage => ({
   type: 'user',

@@ -40,7 +40,7 @@ test('Enter alone never sends it, and it is dropped when a turn has started', as
   screen.press('enter');
   expect(screen.effects).toEqual([]);
   const busy = await offered('run the tests', (other) =>
-    other.tell(begins(), { type: 'status', status: 'requesting' }),
+    other.emit(begins(), { type: 'status', status: 'requesting' }),
   );
   expect(await ghost(busy)).toBe(false);
   expect(await ghost(await offered(undefined))).toBe(false);

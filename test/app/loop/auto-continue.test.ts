@@ -50,11 +50,11 @@ test('output that arrives during a turn starts another one afterwards, unless a 
   await using at = await opened([inBackground('exit 0'), delayed(gate.promise, says('It runs.'))]);
   const running = at.conversation.agent.prompt('go');
   await vi.waitFor(() => expect(at.notices()).toContainEqual(expect.stringContaining('ended well')));
-  const wasTold = (await at.server.waitForRequest(2)).raw.includes('ended well');
+  const isReported = (await at.server.waitForRequest(2)).raw.includes('ended well');
   gate.resolve();
   await running;
   await at.conversation.waitForAutoContinue?.();
-  expect(at.server.requests()).toHaveLength(wasTold ? 2 : 3);
+  expect(at.server.requests()).toHaveLength(isReported ? 2 : 3);
 });
 
 test.each(someOf(['sleep 300', 'setsid sleep 300 & exit 3']))(

@@ -256,12 +256,12 @@ longTest('after a compaction the mode and edits of memory files are stated again
   await project.write('CLAUDE.md', 'Use spaces everywhere.');
   await utimes(join(project.dir, 'CLAUDE.md'), 1, 1);
   await conversation.agent.prompt('Go on.');
-  const told = JSON.parse(sent(server, 1)).messages.at(-1).content;
+  const reported = JSON.parse(sent(server, 1)).messages.at(-1).content;
   expect(await command('compact')).toContain('Compacted');
   await conversation.agent.prompt('And?');
   const again = JSON.stringify(JSON.parse(sent(server, -1)).messages.at(-1));
   expect(again).toContain('Use spaces everywhere.');
-  expect(JSON.stringify(told)).toContain('Use spaces everywhere.');
+  expect(JSON.stringify(reported)).toContain('Use spaces everywhere.');
   expect(again.toLowerCase()).toContain('plan');
 });
 
@@ -303,8 +303,8 @@ longTest('when the current model is unavailable, the next of the chain writes th
   await conversation.agent.prompt('Go on.');
   expect(await command('compact')).toContain('Compacted');
   expect(server.requests().filter(isOrder)).toHaveLength(2);
-  const told = expect.stringMatching(/^Switched to claude-haiku-\S+ for the summary: /);
-  expect(events).toContainEqual(expect.objectContaining({ topic: 'fallback', text: told }));
+  const reported = expect.stringMatching(/^Switched to claude-haiku-\S+ for the summary: /);
+  expect(events).toContainEqual(expect.objectContaining({ topic: 'fallback', text: reported }));
 });
 
 longTest('stopping /compact leaves the conversation unchanged and delivers messages typed meanwhile', async () => {

@@ -14,9 +14,9 @@ afterEach(() => vi.useRealTimers());
 
 const DURATIONS_MS = [100, 90, 95, 300, 80];
 /** How often each request says that a call was slow: the fourth call was. */
-const TOLD = [0, 0, 0, 0, 1, 1];
+const REMINDERS = [0, 0, 0, 0, 1, 1];
 
-const countTold = (server: ApiServer) =>
+const countReminders = (server: ApiServer) =>
   server.requests().map(({ raw }) => raw.split('took longer than its median').length - 1);
 
 test('a behaviour around calls is one feature, which works in a conversation', async () => {
@@ -34,7 +34,7 @@ test('a behaviour around calls is one feature, which works in a conversation', a
   const host = { hooks: [], mcpServers: [], files: { read: takeTime }, features: [createSlowCallsFeature()] };
   const made = await composed(project, server.url, { host });
   await made.conversation.agent.prompt('read all');
-  expect(countTold(server)).toEqual(TOLD);
+  expect(countReminders(server)).toEqual(REMINDERS);
   await made.close();
 });
 
@@ -58,7 +58,7 @@ test('the same feature works in an agent of the library', async () => {
     features: [createSlowCallsFeature()],
   });
   await agent.prompt('work');
-  expect(countTold(server)).toEqual(TOLD);
+  expect(countReminders(server)).toEqual(REMINDERS);
 });
 
 test('features of an application get prompts and events, and remind the model', async () => {
@@ -111,8 +111,8 @@ test('a sub-agent is told of a file that was changed since it read it', async ()
   });
   const made = await composed(project, server.url);
   await made.conversation.agent.prompt('look');
-  const told = server.requests().map(({ raw }) => raw.includes('a.txt has changed on disk since you last saw it'));
+  const reported = server.requests().map(({ raw }) => raw.includes('a.txt has changed on disk since you last saw it'));
   // The third request of the sub-agent, after which the conversation goes on without it.
-  expect(told).toEqual([false, false, false, true, false]);
+  expect(reported).toEqual([false, false, false, true, false]);
   await made.close();
 });

@@ -17,16 +17,16 @@ const PNG = Buffer.concat([
 ]);
 
 async function mentions(project: TempProject, frontend: CliRunOptions['frontend']) {
-  const told: AgentEvent[] = [];
+  const reported: AgentEvent[] = [];
   const core = await testCore(project, {
     options: runOptions({ cwd: project.dir, frontend }),
     live: { cwd: `${project.dir}/deep` },
   });
-  const bus: EventBus = { ...core.bus, emit: async (event: AgentEvent) => void told.push(event) };
+  const bus: EventBus = { ...core.bus, emit: async (event: AgentEvent) => void reported.push(event) };
   const permissions = createSessionPermissions(core, { sessionFolder: project.home });
   return {
     ...createMentionExpander({ ...core, bus }, { permissions, mcp: { readMention: async () => undefined } }),
-    told,
+    reported,
   };
 }
 
@@ -52,11 +52,11 @@ test('a mention that does not exist is reported before sending; on a screen it i
   const words = 'read @src/gone.ts#L3';
   const host = await mentions(project, 'host');
   expect(await host.expandPrompt(words)).toBe(words);
-  expect(host.told).toEqual([
+  expect(host.reported).toEqual([
     { type: 'notice', level: 'warn', topic: 'mention', text: '@src/gone.ts#L3 was not found.' },
   ]);
   const screen = await mentions(project, 'screen');
   await screen.expandPrompt(words);
-  expect(screen.told).toEqual([]);
+  expect(screen.reported).toEqual([]);
   expect(await screen.listUnresolvedMentions(words)).toEqual(['@src/gone.ts#L3 was not found.']);
 });

@@ -77,10 +77,10 @@ test('a foreground sub-agent can be moved to the background: it survives an abor
     conversation.agent.abort('user');
     expect(conversation.background().map(({ title }) => title)).toEqual(['Ann', 'Ben']);
     found.resolve();
-    const told = () => server.requests().filter(({ raw }) => raw.includes('The tide is high.'));
-    await vi.waitFor(() => expect(told().length).toBeGreaterThan(0));
+    const reported = () => server.requests().filter(({ raw }) => raw.includes('The tide is high.'));
+    await vi.waitFor(() => expect(reported().length).toBeGreaterThan(0));
     await vi.waitFor(() => expect(conversation.background()).toEqual([]));
-    expect(told().at(-1)?.raw).toMatch(/Sub-agent agent_\w+ \((Ann|Ben)\) has finished/);
+    expect(reported().at(-1)?.raw).toMatch(/Sub-agent agent_\w+ \((Ann|Ben)\) has finished/);
   } finally {
     await made.close();
   }

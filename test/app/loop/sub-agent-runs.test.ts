@@ -170,8 +170,8 @@ test('after a resume of the session a sub-agent of an earlier run can be continu
       expect(asked).toContain('are you sure');
       expect(asked.includes('It is 42.')).toBe(how === 'left');
       await made.conversation.agent.prompt('and?');
-      const told = server.requests().at(-1)?.raw ?? '';
-      expect(told.includes(`Running when the session ended: ${id} (ann: Ann).`)).toBe(how === 'killed');
+      const reported = server.requests().at(-1)?.raw ?? '';
+      expect(reported.includes(`Running when the session ended: ${id} (ann: Ann).`)).toBe(how === 'killed');
     } finally {
       await made.close();
     }

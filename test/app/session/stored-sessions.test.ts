@@ -372,7 +372,7 @@ test.each<[string, Damage, RegExp]>(
     ],
     2,
   ),
-)('a session with %s is opened, reported, and continues', async (_, damage, told) => {
+)('a session with %s is opened, reported, and continues', async (_, damage, reported) => {
   const first = await open({ turns: (_request, index) => (index === 0 ? write('x') : says('done')) });
   await first.agent.prompt('make it');
   await first.close('test');
@@ -380,7 +380,7 @@ test.each<[string, Damage, RegExp]>(
   const lines = (await readFile(path, 'utf8')).split(/(?<=\n)/);
   await writeFile(path, damage(lines));
   const again = await open({ turns: () => says('fine') }, { session: { kind: 'resume', wanted: id, fork: 'same' } });
-  expect(again.info().warnings.join()).toMatch(told);
+  expect(again.info().warnings.join()).toMatch(reported);
   expect(again.agent.state().messages).toEqual(
     first.agent.state().messages.map((message) => expect.objectContaining({ id: message.id })),
   );
@@ -391,12 +391,12 @@ test.each<[string, Damage, RegExp]>(
 longTest('an unwritable session store is reported once, and work continues', async () => {
   const file = await project.write('not-a-folder', '');
   const conversation = await open({ turns: [write('x'), says('done')] }, {}, { OURO_HOME: join(file, 'home') });
-  const told: string[] = [];
+  const reported: string[] = [];
   conversation.agent.subscribe((event) => {
-    if (event.type === 'notice' && event.level === 'error') told.push(event.text);
+    if (event.type === 'notice' && event.level === 'error') reported.push(event.text);
   });
   expect(await conversation.agent.prompt('go')).toMatchObject({ reason: 'completed' });
-  expect(told).toEqual([expect.stringMatching(/could not be saved.*keeps trying/)]);
+  expect(reported).toEqual([expect.stringMatching(/could not be saved.*keeps trying/)]);
   expect((await conversation.runCommand('status')).kind).toBe('show');
   expect(await project.read('new.txt')).toBe('x');
   await Promise.all(opened.splice(0).map((one) => one.close('test')));

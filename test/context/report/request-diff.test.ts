@@ -41,11 +41,11 @@ function session() {
   };
   const watch = createPromptCacheMonitor();
   let kept: {
-    told: ModelKnownFacts | undefined;
+    reported: ModelKnownFacts | undefined;
     system: readonly SystemPart[] | undefined;
     decisions: readonly ContextDecision[];
   } = {
-    told: undefined,
+    reported: undefined,
     system: undefined,
     decisions: [],
   };
@@ -87,7 +87,7 @@ function session() {
         mode: () => world.mode,
         catalog: () => ({ skills: world.skills, agents: [], tools: world.tools, mcpInstructions: [] }),
       },
-      kept.told,
+      kept.reported,
     );
     const { reminders: remindOfMemory } = createMemoryFeature(memory, { cwd: () => root, home: root });
     const remind = async (signal: AbortSignal) => [
@@ -168,7 +168,7 @@ function session() {
         return ask('talks');
       case 'resume':
         kept = {
-          told: structuredClone(parts.facts.getKnownFacts()),
+          reported: structuredClone(parts.facts.getKnownFacts()),
           system: structuredClone(parts.system.parts().length === 0 ? undefined : parts.system.parts()),
           decisions: structuredClone(parts.context.decisions()),
         };

@@ -584,7 +584,7 @@ const done = () => ({ kind: 'done', result: RESULT }) as const;
 const failed = () => ({ kind: 'failed', reason: 'no luck', again: 'if-attempts-left' }) as const;
 const spent = (dollars: number) => ({ cost: dollars * DOLLAR, session: 's1' });
 
-type BatchWish = {
+type BatchInput = {
   readonly id?: string;
   readonly priority?: number;
   readonly all?: number;
@@ -592,7 +592,7 @@ type BatchWish = {
   readonly attempts?: number;
 };
 
-function batch({ id = 'b1', priority = 0, all = 100, atOnce = 8, attempts = 3 }: BatchWish = {}): NewBatch {
+function batch({ id = 'b1', priority = 0, all = 100, atOnce = 8, attempts = 3 }: BatchInput = {}): NewBatch {
   const limits = { each: DOLLAR, all: all * DOLLAR, attempts, atOnce };
   return { id, name: 'work', limits, priority, collect: { as: 'patches', name: 'work' } };
 }

@@ -75,8 +75,8 @@ test('a missing program is an error message, and output of a failing one is not 
 });
 
 test('lines of both outputs are reported as they arrive', async () => {
-  const heard: string[] = [];
-  const end = await sh('echo one; echo two >&2; printf three', { onLine: (line) => void heard.push(line) });
-  expect(heard.toSorted()).toEqual(['one', 'three', 'two']);
+  const received: string[] = [];
+  const end = await sh('echo one; echo two >&2; printf three', { onLine: (line) => void received.push(line) });
+  expect(received.toSorted()).toEqual(['one', 'three', 'two']);
   expect(String(end.stdout)).toBe('one\nthree');
 });

@@ -31,16 +31,16 @@ const ESCAPES: readonly ((command: string) => string)[] = [
 ];
 
 test('whatever a script hides is killed when it ends, however it ended', async () => {
-  const ways = fc.array(fc.constantFrom(...ESCAPES), { minLength: 1, maxLength: 4 });
+  const anyEscapes = fc.array(fc.constantFrom(...ESCAPES), { minLength: 1, maxLength: 4 });
   // Some are ended while they are still hiding.
   const ends = fc.record(
     { timeoutMs: fc.constantFrom(5, 20, 50, 400), killSignal: fc.constant('SIGKILL' as const) },
     { requiredKeys: ['timeoutMs'] },
   );
   await fc.assert(
-    fc.asyncProperty(ways, ends, fc.constantFrom('sh' as const, 'bash' as const), async (escapes, end, shell) => {
+    fc.asyncProperty(anyEscapes, ends, fc.constantFrom('sh' as const, 'bash' as const), async (escapes, end, shell) => {
       const name = `sleep 7${randomInt(1e9)}`;
-      const hidden = escapes.reduce((command, way) => way(command), name);
+      const hidden = escapes.reduce((command, escapeFrom) => escapeFrom(command), name);
       const line = shell === 'sh' ? `/bin/bash -c '${hidden.replaceAll("'", `'\\''`)}'` : hidden;
       await script(`${line}\n`, end, shell);
       expect(await named(name)).toEqual([]);

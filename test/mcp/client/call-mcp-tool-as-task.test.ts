@@ -53,15 +53,15 @@ type Move = {
 
 test.concurrent('a task tool reports its state and returns its result', async () => {
   const notes: string[] = [];
-  const told = Promise.withResolvers<void>();
+  const reported = Promise.withResolvers<void>();
   await using run = await withTask(async ({ say, done }) => {
     await say('reading');
-    await told.promise;
+    await reported.promise;
     await done('found');
   });
   const report = (progress: { readonly kind: string; readonly text?: string }) => {
     notes.push(progress.text ?? '');
-    told.resolve();
+    reported.resolve();
   };
   expect((await callTool(run.tool, {}, { report })).content).toBe('found');
   expect(notes).toContain('reading');

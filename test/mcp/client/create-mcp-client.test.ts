@@ -55,12 +55,12 @@ test('a list that changes all the time is requested at intervals and bounded', a
   await new Promise(setImmediate);
   expect(listed).toBeLessThanOrEqual(20);
   expect(started.hub.listTools()).toHaveLength(2_000);
-  const told = started.changes.flatMap((change) => (change.kind === 'state' ? [change.message] : []));
-  expect(told).toEqual(['MCP server inside offers too many tools; only the first 2000 are used.']);
+  const reported = started.changes.flatMap((change) => (change.kind === 'state' ? [change.message] : []));
+  expect(reported).toEqual(['MCP server inside offers too many tools; only the first 2000 are used.']);
 });
 
 test('a list at the limit, and one in pages, are reported only when something is omitted', async () => {
-  const told = async (pages: readonly number[]) => {
+  const reported = async (pages: readonly number[]) => {
     await using started = await hubInside({ capabilities: { tools: {} } }, (server) => {
       server.setRequestHandler(ListToolsRequestSchema, ({ params }) => {
         const page = Number(params?.cursor ?? 0);
@@ -71,11 +71,11 @@ test('a list at the limit, and one in pages, are reported only when something is
     });
     return [started.hub.listTools().length, started.changes.filter(({ kind }) => kind === 'state').length];
   };
-  expect(await told([2_000])).toEqual([2_000, 0]);
-  expect(await told([1_000, 1_000])).toEqual([2_000, 0]);
-  expect(await told([1_999, 2])).toEqual([2_000, 1]);
-  expect(await told([2_000, 1])).toEqual([2_000, 1]);
-  expect(await told([10, 20, 30])).toEqual([60, 0]);
+  expect(await reported([2_000])).toEqual([2_000, 0]);
+  expect(await reported([1_000, 1_000])).toEqual([2_000, 0]);
+  expect(await reported([1_999, 2])).toEqual([2_000, 1]);
+  expect(await reported([2_000, 1])).toEqual([2_000, 1]);
+  expect(await reported([10, 20, 30])).toEqual([60, 0]);
 });
 
 test('endless progress is shown at intervals', async () => {
@@ -98,7 +98,7 @@ test('endless progress is shown at intervals', async () => {
 });
 
 test('completion of a URL elicitation reaches the one who was sent there', async () => {
-  let told = async () => {};
+  let reported = async () => {};
   await using started = await hubInside({ capabilities: { tools: {} } }, (server) => {
     server.setRequestHandler(ListToolsRequestSchema, () => named(1));
     server.setRequestHandler(CallToolRequestSchema, async () => {
@@ -106,7 +106,7 @@ test('completion of a URL elicitation reaches the one who was sent there', async
       await server.request({ method: 'elicitation/create', params }, ElicitResultSchema);
       return { content: [] };
     });
-    told = async () => {
+    reported = async () => {
       for (const elicitationId of ['other', 'one'])
         await server.notification({ method: 'notifications/elicitation/complete', params: { elicitationId } });
     };
@@ -114,7 +114,7 @@ test('completion of a URL elicitation reaches the one who was sent there', async
   const [tool] = started.hub.listTools();
   const ask: CallContext['ask'] = async () => ({ kind: 'elicitation', action: 'accept' });
   if (tool !== undefined) await callTool(tool, {}, { ask });
-  await told();
+  await reported();
   await new Promise(setImmediate);
   expect(started.changes.filter(({ kind }) => kind === 'visited')).toEqual([
     { kind: 'visited', server: 'inside', id: 'one' },

@@ -27,8 +27,8 @@ function createServer(name: string, first: readonly string[]) {
     name,
     send: async ({ id, method }) =>
       id === undefined ? undefined : { jsonrpc: '2.0', id, result: results[String(method)]?.() ?? {} },
-    onMessage: (hear) => {
-      listener = hear;
+    onMessage: (receive) => {
+      listener = receive;
     },
   };
   return {
@@ -46,9 +46,9 @@ test('tools added and removed at run time are reported and offered', async () =>
   const { hub, changes } = started;
   await hub.whenSettled();
   changing.change(['sell', 'rent']);
-  const told = () => changes.filter(({ kind }) => kind === 'tools');
-  while (told().length < 2) await new Promise(setImmediate);
-  expect(told().at(-1)).toMatchObject({ added: ['mcp__shop__rent'], removed: ['mcp__shop__buy'] });
+  const reported = () => changes.filter(({ kind }) => kind === 'tools');
+  while (reported().length < 2) await new Promise(setImmediate);
+  expect(reported().at(-1)).toMatchObject({ added: ['mcp__shop__rent'], removed: ['mcp__shop__buy'] });
   expect(hub.listTools().map(({ name }) => name)).toEqual(['mcp__shop__sell', 'mcp__shop__rent']);
 });
 

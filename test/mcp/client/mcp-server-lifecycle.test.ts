@@ -40,20 +40,20 @@ const FAILED: McpServerEvent = { type: 'failed', why: 'no licence' };
 function live(events: readonly McpServerEvent[]) {
   let state: McpServerLifecycle = IDLE_MCP_SERVER;
   const phases: string[] = [];
-  const told: string[] = [];
+  const reported: string[] = [];
   for (const event of events) {
     const step = reduceMcpServerLifecycle(state, event, { name: 'shop', backoffMs: 10 });
     state = step.state;
     phases.push(state.phase.status === 'starting' ? `starting after ${state.phase.afterMs}` : state.phase.status);
-    if (step.notice !== undefined) told.push(step.notice.message);
+    if (step.notice !== undefined) reported.push(step.notice.message);
   }
-  return { phases, told };
+  return { phases, reported };
 }
 
 test('a server that never started is not restarted', () => {
   expect(live([START, FAILED])).toEqual({
     phases: ['starting after 0', 'failed'],
-    told: ['is not connected: no licence'],
+    reported: ['is not connected: no licence'],
   });
 });
 
@@ -62,7 +62,7 @@ test('a lost server is restarted with growing delays, a bounded number of times'
   const waits = [10, 10, 20, 40, 80, 160].map((ms) => `starting after ${ms}`);
   expect(live([START, connected(0), lost(5), ...fails])).toEqual({
     phases: ['starting after 0', 'connected', ...waits, 'failed'],
-    told: ['disconnected: it fell. It is being restarted.', 'is not connected: no licence'],
+    reported: ['disconnected: it fell. It is being restarted.', 'is not connected: no licence'],
   });
 });
 
@@ -74,6 +74,6 @@ test('a server that ran for long has all its attempts again', () => {
 });
 
 test('the end of an old connection changes nothing', () => {
-  const { phases, told } = live([START, { type: 'switched-off' }, lost(1)]);
-  expect([phases, told]).toEqual([['starting after 0', 'off', 'off'], []]);
+  const { phases, reported } = live([START, { type: 'switched-off' }, lost(1)]);
+  expect([phases, reported]).toEqual([['starting after 0', 'off', 'off'], []]);
 });

@@ -41,12 +41,12 @@ async function start(lists: Readonly<Record<string, Answer | readonly Answer[]>>
   const started = startHub([], { hostServers: [shop(lists)], getLimits: () => ({ startMs: 60_000 }), listWaits });
   await started.hub.whenSettled();
   const { hub, changes } = started;
-  const told = () => changes.flatMap((change) => (change.kind === 'state' ? [change.message] : []));
+  const reported = () => changes.flatMap((change) => (change.kind === 'state' ? [change.message] : []));
   const offered = () => ({
     tools: hub.listTools().map(({ name }) => name),
     prompts: hub.listPrompts().map(({ name }) => name),
   });
-  return { ...started, told, offered };
+  return { ...started, reported, offered };
 }
 
 test.concurrent('a server that does not list its prompts is used with its tools', async () => {
@@ -62,7 +62,7 @@ test.concurrent('late tools and prompts are offered when they arrive', async () 
     { toolsMs: 1, promptsMs: 1 },
   );
   expect(shopping.offered()).toEqual({ tools: [], prompts: [] });
-  expect(shopping.told()).toEqual([
+  expect(shopping.reported()).toEqual([
     'MCP server shop has not listed its tools yet; they become available when it does.',
   ]);
   const known = shopping.hub.whenCommandListed('mcp__shop__offer');

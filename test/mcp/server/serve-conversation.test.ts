@@ -63,8 +63,8 @@ test('tools are listed with their annotations, and none that needs a conversatio
 });
 
 test('calls without an allow rule are asked about at the client, and refused where it cannot ask', async () => {
-  await using nobody = await client();
-  expect(await nobody.touch('first')).toMatchObject({ isError: true });
+  await using withoutAnswers = await client();
+  expect(await withoutAnswers.touch('first')).toMatchObject({ isError: true });
   await using says = await client('no');
   expect(await says.touch('second')).toMatchObject({ isError: true });
   expect(says.asked[0]).toContain('touch second');
@@ -77,7 +77,7 @@ test('calls without an allow rule are asked about at the client, and refused whe
 test('a call reports progress, and can be cancelled', async () => {
   await using at = await client('yes');
   const controller = new AbortController();
-  const told: string[] = [];
+  const reported: string[] = [];
   const command = { command: 'echo begun; sleep 60', description: 'Wait' };
   const call = at.one.request(
     { method: 'tools/call', params: { name: 'Bash', arguments: command } },
@@ -85,13 +85,13 @@ test('a call reports progress, and can be cancelled', async () => {
     {
       signal: controller.signal,
       onprogress: ({ message = '' }) => {
-        told.push(message);
+        reported.push(message);
         if (message === 'begun') controller.abort();
       },
     },
   );
   await expect(call).rejects.toThrow();
-  expect(told).toContain('begun');
+  expect(reported).toContain('begun');
 });
 
 test('commands are prompts with their content', async () => {

@@ -115,11 +115,11 @@ describe('AWS credentials', () => {
     };
     const said = 'echo "Open this page:"; echo "https://device.example/ABCD" >&2';
     const refresh = `${said}; echo run >> '${project.dir}/runs'; cp '${project.dir}/fresh' '${file}'`;
-    const heard: string[] = [];
-    const onSignIn = (setting: string, line: string) => void heard.push(`${setting}: ${line}`);
+    const received: string[] = [];
+    const onSignIn = (setting: string, line: string) => void received.push(`${setting}: ${line}`);
     const { outcome } = await ask({ variables, awsAuthRefresh: refresh, onSignIn });
     expect(outcome.ok).toBe(true);
-    expect(heard.toSorted()).toEqual([
+    expect(received.toSorted()).toEqual([
       'awsAuthRefresh: Open this page:',
       'awsAuthRefresh: https://device.example/ABCD',
     ]);

@@ -76,8 +76,8 @@ test('every name that bash substitutes for a pattern is checked', () => {
       fc.constantFrom('C.UTF-8', 'C'),
       (pattern, locale) => {
         fc.pre(!pattern.startsWith('/') && !pattern.includes('//') && !pattern.endsWith('/'));
-        const ours = expandGlob(diskFs, folder, pattern);
-        const missed = bashNames(pattern, locale).filter((name) => ours !== 'too many' && !ours.includes(name));
+        const expanded = expandGlob(diskFs, folder, pattern);
+        const missed = bashNames(pattern, locale).filter((name) => expanded !== 'too many' && !expanded.includes(name));
         expect(missed).toEqual([]);
       },
     ),
@@ -87,8 +87,8 @@ test('every name that bash substitutes for a pattern is checked', () => {
 
 test('a plain pattern is read exactly', () => {
   const patterns = ['?b', '[ab]', '[!ab]*', '.*', 'in/*', 'x*', 'x[ab]'];
-  const ours = patterns.map((pattern) => [...expandGlob(diskFs, folder, pattern)].sort());
-  expect(ours).toEqual(
+  const expanded = patterns.map((pattern) => [...expandGlob(diskFs, folder, pattern)].sort());
+  expect(expanded).toEqual(
     patterns.map((pattern) =>
       bashNames(pattern, 'C.UTF-8')
         .filter((name) => !/^\.\.?$/.test(name))

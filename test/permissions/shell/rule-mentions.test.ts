@@ -118,7 +118,7 @@ const PLACES: Setup = {
 
 test('a denied path is not passed to a program that may read it', () => {
   const places = ['.env', './.env', 'secrets/key', 'src/../secrets/key', '../../ws/.env'];
-  const ways: readonly ((place: string) => string)[] = [
+  const variants: readonly ((place: string) => string)[] = [
     (place) => `yq 'load("${place}")' x`,
     (place) => `nobody-knows '{"file":"${place}"}'`,
     (place) => `nobody-knows "read ${place} now"`,
@@ -133,7 +133,7 @@ test('a denied path is not passed to a program that may read it', () => {
     (place) => `git add ${place}`,
     (place) => `tar cf x @${place}`,
   ];
-  const lines = places.flatMap((place) => ways.map((way) => way(place)));
+  const lines = places.flatMap((place) => variants.map((variant) => variant(place)));
   expect(open(PLACES, lines)).toEqual([]);
 });
 

@@ -36,11 +36,11 @@ async function proxied(text: string, answer: 'heard' | 'page' = 'heard') {
   const said = await new Promise<string>((resolve, reject) => {
     listening(proxy).then((at) => {
       const socket = connect({ port: at, host: '127.0.0.1' });
-      let heard = '';
+      let received = '';
       socket.setEncoding('latin1').on('data', (more: string) => {
-        heard += more;
+        received += more;
       });
-      socket.on('close', () => resolve(heard)).on('error', reject);
+      socket.on('close', () => resolve(received)).on('error', reject);
       socket.end(Buffer.from(text, 'latin1'));
     }, reject);
   });

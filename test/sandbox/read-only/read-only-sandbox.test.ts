@@ -15,7 +15,7 @@ import { createTestReadOnlySandbox } from '../../support/read-only-sandbox.ts';
 import { someOf } from '../../support/runs.ts';
 import { NO_SANDBOX } from '../../support/sandbox.ts';
 import { createTempProject, type TempProject } from '../../support/temp-project.ts';
-import { WAYS_OUT } from './ways-out.ts';
+import { ESCAPES } from './escapes.ts';
 
 if (NO_SANDBOX !== undefined) process.stderr.write(`\n${NO_SANDBOX}\n`);
 
@@ -89,12 +89,12 @@ describe.skipIf(NO_SANDBOX !== undefined)(`the read-only sandbox (${NO_SANDBOX ?
     expect(sandbox.canEnforceReadOnly()).toBe(true);
     const before = await takeSnapshot(join(project.dir, '..'));
 
-    const script = Object.entries(WAYS_OUT).map(
-      ([name, way]) => `( ${way} ) 2>/dev/null </dev/null | sed 's/^.*OUT/OUT by ${name}:/'`,
+    const script = Object.entries(ESCAPES).map(
+      ([name, attempt]) => `( ${attempt} ) 2>/dev/null </dev/null | sed 's/^.*OUT/OUT by ${name}:/'`,
     );
     const { printed } = await run(`PORT=${port} HOST_PID=${process.pid}\n${script.join('\n')}\necho through`);
 
-    expect(Object.keys(WAYS_OUT).length).toBeGreaterThan(60);
+    expect(Object.keys(ESCAPES).length).toBeGreaterThan(60);
     expect(printed.split('\n').filter((line) => line !== '')).toEqual(['through']);
     expect(await takeSnapshot(join(project.dir, '..'))).toEqual(before);
     expect(connections).toEqual([]);

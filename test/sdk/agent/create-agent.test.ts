@@ -433,12 +433,12 @@ test('every message end has a message start', async () => {
   const run = agent.prompt('go');
   agent.followUp('more');
   await run;
-  const told = events.flatMap((event) => {
+  const reported = events.flatMap((event) => {
     if (event.type === 'message_start') return [`${event.role} ${event.messageId}`];
     return event.type === 'message_end' ? [`${event.message.role} ${event.message.id}`] : [];
   });
-  expect(told).toHaveLength(14);
-  for (let at = 0; at < told.length; at += 2) expect(told[at]).toBe(told[at + 1]);
+  expect(reported).toHaveLength(14);
+  for (let at = 0; at < reported.length; at += 2) expect(reported[at]).toBe(reported[at + 1]);
 });
 
 test.each([

@@ -6,7 +6,7 @@ import type { AgentOptions } from '../../../src/sdk/agent/options.ts';
 const never = () => new Promise<never>(() => undefined);
 
 /** A stream that yields events and returns an outcome, whatever they are. */
-const plays = (events: readonly unknown[], outcome: () => unknown) =>
+const streamOf = (events: readonly unknown[], outcome: () => unknown) =>
   async function* () {
     for (const event of events) yield event;
     return await outcome();
@@ -25,8 +25,8 @@ const agentOf = (stream: unknown, more: object = {}) => {
 const sent = { type: 'request_sent', attempt: 1 };
 
 test.each([
-  ['waits before its first event', plays([], never)],
-  ['waits after an event', plays([sent], never)],
+  ['waits before its first event', streamOf([], never)],
+  ['waits after an event', streamOf([sent], never)],
   [
     'goes on yielding',
     async function* () {
@@ -57,7 +57,7 @@ test.each([
 });
 
 test('a port that is silent for timeoutMs is abandoned', async () => {
-  const end = await agentOf(plays([sent], never), { timeoutMs: 30 }).prompt('hi');
+  const end = await agentOf(streamOf([sent], never), { timeoutMs: 30 }).prompt('hi');
   expect(end).toMatchObject({
     reason: 'api_error',
     failure: { kind: 'stalled' },
@@ -69,18 +69,18 @@ const block = { type: 'text', text: 'hello' };
 
 test('a silent port is left for the next model', async () => {
   const other = portOf(
-    plays([], () => ({ ok: true, message: { blocks: [block] } })),
+    streamOf([], () => ({ ok: true, message: { blocks: [block] } })),
     'other',
   );
-  const agent = createAgent({ model: [{ port: portOf(plays([], never)), timeoutMs: 30, maxRetries: 0 }, other] });
+  const agent = createAgent({ model: [{ port: portOf(streamOf([], never)), timeoutMs: 30, maxRetries: 0 }, other] });
   expect(await agent.prompt('hi')).toMatchObject({ reason: 'completed', text: 'hello' });
 });
 
 test.each([
-  ['without a message', plays([{ type: 'block_end', index: 0, block }], () => ({ ok: true }))],
-  ['with a text', plays([], () => ({ ok: true, message: 'hello' }))],
-  ['without events', plays([], () => ({ ok: true, message: { blocks: [block] } }))],
-  ['without an id', plays([{ type: 'message_start' }], () => ({ ok: true, message: { blocks: [block] } }))],
+  ['without a message', streamOf([{ type: 'block_end', index: 0, block }], () => ({ ok: true }))],
+  ['with a text', streamOf([], () => ({ ok: true, message: 'hello' }))],
+  ['without events', streamOf([], () => ({ ok: true, message: { blocks: [block] } }))],
+  ['without an id', streamOf([{ type: 'message_start' }], () => ({ ok: true, message: { blocks: [block] } }))],
 ])('an outcome %s is completed', async (_, stream) => {
   const agent = agentOf(stream);
   let shown = '';
@@ -92,20 +92,20 @@ test.each([
 });
 
 test.each([
-  ['returns nothing', plays([], () => undefined), 'stream() returned undefined'],
-  ['returns a text', plays([], () => 'hello'), 'stream() returned a string'],
-  ['yields a text', plays(['hello'], never), 'stream() yielded a string'],
-  ['yields nothing', plays([undefined], never), 'stream() yielded undefined'],
+  ['returns nothing', streamOf([], () => undefined), 'stream() returned undefined'],
+  ['returns a text', streamOf([], () => 'hello'), 'stream() returned a string'],
+  ['yields a text', streamOf(['hello'], never), 'stream() yielded a string'],
+  ['yields nothing', streamOf([undefined], never), 'stream() yielded undefined'],
   ['is no generator', async () => 'hello', 'must be an async generator'],
-  ['has a message without blocks', plays([], () => ({ ok: true, message: { blocks: 'hello' } })), 'blocks'],
+  ['has a message without blocks', streamOf([], () => ({ ok: true, message: { blocks: 'hello' } })), 'blocks'],
   [
     'has a message with null',
-    plays([], () => ({ ok: true, message: { blocks: [block, null] } })),
+    streamOf([], () => ({ ok: true, message: { blocks: [block, null] } })),
     'block 1 of its message',
   ],
-  ['fails without a failure', plays([], () => ({ ok: false })), 'needs failure: { kind, message }'],
-  ['fails with a text', plays([], () => ({ ok: false, failure: 'no luck' })), 'no luck'],
-  ['rejects', plays([], () => Promise.reject(new Error('no network'))), 'no network'],
+  ['fails without a failure', streamOf([], () => ({ ok: false })), 'needs failure: { kind, message }'],
+  ['fails with a text', streamOf([], () => ({ ok: false, failure: 'no luck' })), 'no luck'],
+  ['rejects', streamOf([], () => Promise.reject(new Error('no network'))), 'no network'],
 ])('a port that %s ends the run with a reason', async (_, stream, words) => {
   const end = await agentOf(stream).prompt('hi');
   expect(end.reason).toMatch(/api_error|model_error/);
@@ -113,7 +113,7 @@ test.each([
 });
 
 test('a port without a name is named after its model, and an outcome without a failure is not retried', async () => {
-  const stream = plays([], () => ({ ok: false }));
+  const stream = streamOf([], () => ({ ok: false }));
   const options: object = { model: { model: 'small', port: { stream } } };
   expect((await createAgent(options).prompt('hi')).words).toContain('The port small is not usable');
 });

@@ -11,7 +11,7 @@ import { parseSessionRecords } from '../../../src/session/records/parse-session-
 import { rebuildSession } from '../../../src/session/records/rebuild-session.ts';
 import { runs } from '../../support/runs.ts';
 import { createTempFolder } from '../../support/temp-folder.ts';
-import { exchanges, memoryDisk, openTest, tellConversation } from '../conversation-events.ts';
+import { buildConversation, exchanges, memoryDisk, openTest } from '../conversation-events.ts';
 
 let home = '';
 const before = process.env.CLAUDE_CONFIG_DIR;
@@ -39,12 +39,12 @@ test('the SDK reads from the lines what ouro would send, also after a rewind, a 
       const parts = [...begun, { said: [{ prompt: 'end', replies: [] }], fate: 'goes on' as const }];
       const disk = memoryDisk();
       const { transcript } = openTest({ ouroHome: home, fs: disk.fs });
-      const { events } = tellConversation(parts.flatMap(({ said }) => said));
-      let told = 0;
+      const { events } = buildConversation(parts.flatMap(({ said }) => said));
+      let reported = 0;
       for (const { said, fate: what } of parts) {
-        const upTo = told + tellConversation(said).events.length;
-        for (const event of events.slice(told, upTo)) await transcript.recordEvent(event);
-        told = upTo;
+        const upTo = reported + buildConversation(said).events.length;
+        for (const event of events.slice(reported, upTo)) await transcript.recordEvent(event);
+        reported = upTo;
         const body =
           what === 'goes on'
             ? undefined

@@ -53,7 +53,7 @@ test.each<[string, (path: string, folder: string) => Promise<void>, string, read
     'repaired\ntwo\nthree\n',
     [],
   ],
-])('when %s, every line is written again with the next one', async (_, happen, text, told) => {
+])('when %s, every line is written again with the next one', async (_, happen, text, reported) => {
   const home = createTempFolder();
   const [folder, path] = [join(home, 'sessions'), join(home, 'sessions', 's.jsonl')];
   const news: string[] = [];
@@ -65,7 +65,7 @@ test.each<[string, (path: string, folder: string) => Promise<void>, string, read
   await file.append('three\n');
   await file.close();
   expect((await readFile(path, 'utf8')) === text).toBe(true);
-  expect(news).toEqual(told);
+  expect(news).toEqual(reported);
 });
 
 test('the content of a deleted file is kept until it can be recreated', async () => {

@@ -4,14 +4,14 @@ import { parseSessionRecords } from '../../../src/session/records/parse-session-
 import { rebuildSession } from '../../../src/session/records/rebuild-session.ts';
 import { someOf } from '../../support/runs.ts';
 import { createTempFolder } from '../../support/temp-folder.ts';
-import { openTest, plain, tellConversation } from '../conversation-events.ts';
+import { buildConversation, openTest, plain } from '../conversation-events.ts';
 
 let home = '';
 beforeEach(async () => {
   home = createTempFolder();
 });
 
-const { events, messages } = tellConversation([
+const { events, messages } = buildConversation([
   {
     prompt: 'list the files',
     replies: [
@@ -62,10 +62,10 @@ function failingDisk(code: string, from: number, times: number, share: number) {
 }
 
 async function play(disk: ReturnType<typeof failingDisk>) {
-  const { transcript, told } = openTest({ ouroHome: home, fs: disk.fs });
+  const { transcript, reported } = openTest({ ouroHome: home, fs: disk.fs });
   for (const event of events) await transcript.recordEvent(event);
   await transcript.close();
-  return { told, waiting: transcript.countPending() };
+  return { reported, waiting: transcript.countPending() };
 }
 
 async function operations(): Promise<number> {
@@ -83,7 +83,7 @@ test.each(
 )('%s at any operation, %d times: reported once, nothing lost, nothing duplicated', async (code, times, share) => {
   for (let at = 1; at <= (await operations()) - 1; at += 1) {
     const disk = failingDisk(code, at, times, share);
-    const { told, waiting } = await play(disk);
+    const { reported, waiting } = await play(disk);
     const { records } = parseSessionRecords(disk.text());
     const kept = plain(rebuildSession(records).messages);
     // What fails at the very end has no later write that could bring it after.
@@ -91,22 +91,22 @@ test.each(
     else expect(at).toBeGreaterThan((await operations()) - times - 2);
     expect(new Set(records.map(({ uuid }) => uuid)).size).toBe(records.length);
     if (disk.failed().some((operation) => operation !== 'close')) {
-      expect(told.filter((words) => words.includes(`could not be saved (${code}`)).length).toBeGreaterThan(0);
+      expect(reported.filter((words) => words.includes(`could not be saved (${code}`)).length).toBeGreaterThan(0);
     }
   }
 });
 
 test('a disk that never works is reported once, lines stay in memory, and work continues', async () => {
   const disk = failingDisk('ENOSPC', 1, Number.POSITIVE_INFINITY, 0);
-  const { told, waiting } = await play(disk);
-  expect(told).toEqual([expect.stringMatching(/could not be saved \(ENOSPC.*free some space/)]);
+  const { reported, waiting } = await play(disk);
+  expect(reported).toEqual([expect.stringMatching(/could not be saved \(ENOSPC.*free some space/)]);
   expect(waiting).toBeGreaterThan(10);
 });
 
 test('a disk that works again gets everything, and that is reported', async () => {
   const disk = failingDisk('ENOSPC', 4, 12, 0.3);
-  const { told, waiting } = await play(disk);
+  const { reported, waiting } = await play(disk);
   expect(waiting).toBe(0);
-  expect(told).toEqual([expect.stringContaining('could not be saved'), 'info: The session is being saved again.']);
+  expect(reported).toEqual([expect.stringContaining('could not be saved'), 'info: The session is being saved again.']);
   expect(plain(rebuildSession(parseSessionRecords(disk.text()).records).messages)).toEqual(messages);
 });

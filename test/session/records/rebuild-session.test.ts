@@ -6,15 +6,15 @@ import { parseSessionRecords } from '../../../src/session/records/parse-session-
 import { rebuildSession } from '../../../src/session/records/rebuild-session.ts';
 import { longTest } from '../../support/long-test.ts';
 import { isWholeRun, runs } from '../../support/runs.ts';
-import { type Exchange, exchanges, memoryDisk, openTest, plain, tellConversation } from '../conversation-events.ts';
+import { buildConversation, type Exchange, exchanges, memoryDisk, openTest, plain } from '../conversation-events.ts';
 
 async function written(said: readonly Exchange[]) {
   const disk = memoryDisk();
   const { transcript } = openTest({ ouroHome: '/nowhere', fs: disk.fs });
-  const told = tellConversation(said);
-  for (const event of told.events) await transcript.recordEvent(event);
+  const reported = buildConversation(said);
+  for (const event of reported.events) await transcript.recordEvent(event);
   await transcript.close();
-  return { text: disk.text(), ...told };
+  return { text: disk.text(), ...reported };
 }
 
 /** What must hold whatever moment the file ends at. */
@@ -158,7 +158,7 @@ test('the same call id in two turns keeps each its own result', () => {
 test('when the model got a different result than the tool returned, the sent one is kept', async () => {
   const disk = memoryDisk();
   const { transcript } = openTest({ ouroHome: '/nowhere', fs: disk.fs });
-  const { events } = tellConversation([{ prompt: 'one', replies: [{ text: 'I call.', calls: 1, fate: 'kept' }] }]);
+  const { events } = buildConversation([{ prompt: 'one', replies: [{ text: 'I call.', calls: 1, fate: 'kept' }] }]);
   for (const event of events) {
     if (event.type !== 'message_end' || event.message.role !== 'user' || event.message.origin !== 'results') {
       await transcript.recordEvent(event);
@@ -176,7 +176,7 @@ test('when the model got a different result than the tool returned, the sent one
 test('after a boundary only kept messages remain, and a rewind before it restores the old ones', async () => {
   const disk = memoryDisk();
   const { transcript } = openTest({ ouroHome: '/nowhere', fs: disk.fs });
-  const { events, messages } = tellConversation([
+  const { events, messages } = buildConversation([
     { prompt: 'one', replies: [{ text: 'A.', calls: 0, fate: 'kept' }] },
     { prompt: 'two', replies: [{ text: 'B.', calls: 0, fate: 'kept' }] },
   ]);
@@ -200,7 +200,7 @@ const GRANTS = [{ rule: 'Bash(ls)', behavior: 'allow' }] as const;
 test('settings, the title and the queue have their newest value', async () => {
   const disk = memoryDisk();
   const { transcript } = openTest({ ouroHome: '/nowhere', fs: disk.fs });
-  const { events } = tellConversation([{ prompt: 'one', replies: [{ text: 'A.', calls: 0, fate: 'kept' }] }]);
+  const { events } = buildConversation([{ prompt: 'one', replies: [{ text: 'A.', calls: 0, fate: 'kept' }] }]);
   for (const event of events) await transcript.recordEvent(event);
   await transcript.append({ type: 'system', subtype: 'live', data: { model: 'a', effort: 'low', grants: GRANTS } });
   await transcript.append({ type: 'system', subtype: 'live', data: { model: 'b', mode: 'plan' } });

@@ -6,14 +6,14 @@ import { parseSessionRecords } from '../../../src/session/records/parse-session-
 import { readTranscript } from '../../../src/session/records/read-transcript.ts';
 import { rebuildSession } from '../../../src/session/records/rebuild-session.ts';
 import { createTempFolder } from '../../support/temp-folder.ts';
-import { exchanges, memoryDisk, openTest, plain, tellConversation } from '../conversation-events.ts';
+import { buildConversation, exchanges, memoryDisk, openTest, plain } from '../conversation-events.ts';
 
 let home = '';
 beforeEach(async () => {
   home = createTempFolder();
 });
 
-const short = tellConversation([
+const short = buildConversation([
   {
     prompt: 'list the files',
     replies: [
@@ -24,16 +24,16 @@ const short = tellConversation([
 ]);
 
 async function recordAll(events: typeof short.events, fs = memoryDisk()) {
-  const { transcript, told } = openTest({ ouroHome: home, fs: fs.fs });
+  const { transcript, reported } = openTest({ ouroHome: home, fs: fs.fs });
   for (const event of events) await transcript.recordEvent(event);
   await transcript.close();
-  return { text: fs.text(), told, transcript };
+  return { text: fs.text(), reported, transcript };
 }
 
 test('a recorded conversation is rebuilt exactly', async () => {
   await fc.assert(
     fc.asyncProperty(exchanges, async (said) => {
-      const { events, messages } = tellConversation(said);
+      const { events, messages } = buildConversation(said);
       const { text } = await recordAll(events);
       const { records, damaged } = parseSessionRecords(text);
       expect(damaged).toBe(0);
@@ -89,11 +89,11 @@ test('a planted symlink is not followed and the refusal is reported', async () =
   await writeFile(other, '');
   await rm(path);
   await symlink(other, path);
-  const { transcript, told } = openTest({ ouroHome: home });
+  const { transcript, reported } = openTest({ ouroHome: home });
   for (const event of short.events) await transcript.recordEvent(event);
   await transcript.close();
   expect(await readFile(other, 'utf8')).toBe('');
-  expect(told).toHaveLength(1);
+  expect(reported).toHaveLength(1);
 });
 
 test('an in-memory session writes nothing', async () => {
@@ -109,23 +109,25 @@ test('a disk that fails at any one write is reported once and loses nothing', as
   for (let n = 1; n <= all + 1; n += 1) {
     for (const upTo of [0, 1, 40, 100_000]) {
       const disk = memoryDisk((write) => (write === n ? upTo : undefined));
-      const { text, told, transcript } = await recordAll(short.events, disk);
+      const { text, reported, transcript } = await recordAll(short.events, disk);
       const { records, damaged } = parseSessionRecords(text);
       expect(plain(rebuildSession(records).messages)).toEqual(short.messages);
       expect(damaged).toBe(0);
-      expect(told.filter((line) => line.startsWith('error')).length).toBeLessThanOrEqual(1);
+      expect(reported.filter((line) => line.startsWith('error')).length).toBeLessThanOrEqual(1);
       expect(transcript.countPending()).toBe(0);
     }
   }
 });
 
 test('a disk that fails for ever is reported once, and pending lines are counted', async () => {
-  const { told, transcript, text } = await recordAll(
+  const { reported, transcript, text } = await recordAll(
     short.events,
     memoryDisk(() => 0),
   );
   expect(text.trim()).toBe('');
-  expect(told).toEqual([expect.stringContaining('The session could not be saved (ENOSPC: no space left on device)')]);
+  expect(reported).toEqual([
+    expect.stringContaining('The session could not be saved (ENOSPC: no space left on device)'),
+  ]);
   expect(transcript.countPending()).toBeGreaterThan(5);
 });
 

@@ -43,7 +43,7 @@ const LIVE: Json = {
   grants: [{ rule: 'Bash(ls)', behavior: 'allow' }],
   directories: ['/tmp'],
   files: { files: [{ path: '/a', mtimeMs: 1, size: 1, hash: 'x', ranges: ['1-2'], changed: true }] },
-  told: {
+  reported: {
     date: '2026-01-02',
     branch: 'main',
     mode: 'plan',

@@ -9,9 +9,9 @@ import { buildPastEvents } from '../../../src/session/resume/past-events.ts';
 type Timed = readonly [second: number, event: AgentEvent | { readonly spentUsd: number }];
 
 /** The records that events leave, each at its second. */
-function recordsOf(told: readonly Timed[]): readonly SessionRecord[] {
+function recordsOf(reported: readonly Timed[]): readonly SessionRecord[] {
   const bodiesOf = createEventRecorder();
-  return told.flatMap(([second, event], at) => {
+  return reported.flatMap(([second, event], at) => {
     const bodies =
       'type' in event ? bodiesOf(event) : [{ type: 'system' as const, subtype: 'live', data: { ...event } }];
     return bodies.map((body, part) =>
@@ -67,8 +67,8 @@ const THOUGHT: AssistantBlock = { type: 'thinking', thinking: 'hm', signature: '
 const WORDS: AssistantBlock = { type: 'text', text: 'So.' };
 const CALL: AssistantBlock = { type: 'tool_use', id: 'c', name: 'Bash', input: { command: 'ls' } };
 
-function retold(told: readonly Timed[], turns = 2) {
-  const records = recordsOf(told);
+function retold(reported: readonly Timed[], turns = 2) {
+  const records = recordsOf(reported);
   return buildPastEvents(rebuildSession(records).messages, records, turns);
 }
 
@@ -122,9 +122,9 @@ test('runs have their start, end and cost; a killed run has no end', () => {
     [at + 2, { spentUsd }],
     [at + 2, over],
   ];
-  const told = [...run(0, 1), ...run(10, 3), ...run(20, 4), ...run(30, 9).slice(0, 3)];
+  const reported = [...run(0, 1), ...run(10, 3), ...run(20, 4), ...run(30, 9).slice(0, 3)];
   const told2 = (turns: number) =>
-    retold(told, turns).flatMap(({ event, costUsd }) =>
+    retold(reported, turns).flatMap(({ event, costUsd }) =>
       event.type === 'agent_start' || event.type === 'agent_end' ? [`${event.type} ${costUsd}`] : [],
     );
   expect(told2(2)).toEqual(['agent_start 3', 'agent_end 4', 'agent_start 4']);
@@ -132,7 +132,7 @@ test('runs have their start, end and cost; a killed run has no end', () => {
 });
 
 test('damaged or foreign records leave the call with its text', () => {
-  const told: readonly Timed[] = [
+  const reported: readonly Timed[] = [
     [0, prompt('u1')],
     [1, block('m1', 0, CALL)],
     [1, joined('m1', CALL)],
@@ -149,7 +149,7 @@ test('damaged or foreign records leave the call with its text', () => {
     { status: undefined, display: undefined },
   ];
   for (const harm of damaged) {
-    const records = recordsOf(told).map((record) => (record.type === 'result' ? { ...record, ...harm } : record));
+    const records = recordsOf(reported).map((record) => (record.type === 'result' ? { ...record, ...harm } : record));
     const ends = buildPastEvents(rebuildSession(records).messages, records, 2).filter(
       ({ event }) => event.type === 'tool_end',
     );

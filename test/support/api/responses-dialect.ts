@@ -36,17 +36,17 @@ function numbered(events: readonly ServerEvent[]): readonly ServerEvent[] {
 
 function eventsOfReply(reply: ApiReply, id: string, body: RequestBody): readonly ServerEvent[] {
   const response = { id: `resp_${id}`, object: 'response', model: body.model, status: 'in_progress', output: [] };
-  const told = (type: string, more: object): ServerEvent => ({ event: type, data: { type, ...more } });
+  const reported = (type: string, more: object): ServerEvent => ({ event: type, data: { type, ...more } });
   const items = listShownBlocks(reply, body).flatMap((block, output_index) =>
-    itemEvents(block, reply).map(([type, more]) => told(type, { output_index, ...more })),
+    itemEvents(block, reply).map(([type, more]) => reported(type, { output_index, ...more })),
   );
   const last = responseOf(reply, id, body);
   const end = last.status === 'incomplete' ? 'response.incomplete' : 'response.completed';
   return [
-    told('response.created', { response }),
-    told('response.in_progress', { response }),
+    reported('response.created', { response }),
+    reported('response.in_progress', { response }),
     ...items,
-    ...(reply.stop === undefined ? [] : [told(end, { response: last })]),
+    ...(reply.stop === undefined ? [] : [reported(end, { response: last })]),
   ];
 }
 
@@ -64,23 +64,23 @@ function listShownBlocks({ blocks }: ApiReply, { include }: RequestBody): readon
     });
 }
 
-type Told = readonly [type: string, more: object];
+type ResponsesEvent = readonly [type: string, more: object];
 
-function itemEvents(block: ApiBlock, { chunk, stop }: ApiReply): readonly Told[] {
+function itemEvents(block: ApiBlock, { chunk, stop }: ApiReply): readonly ResponsesEvent[] {
   const item = itemOf(block, stop);
   const item_id = item.id;
-  const added = (begun: object): Told => [
+  const added = (begun: object): ResponsesEvent => [
     'response.output_item.added',
     { item: { ...item, ...begun, status: 'in_progress' } },
   ];
-  const done: Told = ['response.output_item.done', { item }];
+  const done: ResponsesEvent = ['response.output_item.done', { item }];
   if (block.type === 'thinking') {
     const at = { item_id, summary_index: 0 };
     return [
       added({ summary: [], encrypted_content: '' }),
       ['response.reasoning_summary_part.added', { ...at, part: { type: 'summary_text', text: '' } }],
       ...splitText(String(block.thinking), chunk).map(
-        (delta): Told => ['response.reasoning_summary_text.delta', { ...at, delta }],
+        (delta): ResponsesEvent => ['response.reasoning_summary_text.delta', { ...at, delta }],
       ),
       ['response.reasoning_summary_text.done', { ...at, text: block.thinking }],
       done,
@@ -92,7 +92,9 @@ function itemEvents(block: ApiBlock, { chunk, stop }: ApiReply): readonly Told[]
     const json = argumentsOf(block);
     return [
       added({ arguments: '' }),
-      ...splitText(json, chunk).map((delta): Told => ['response.function_call_arguments.delta', { item_id, delta }]),
+      ...splitText(json, chunk).map(
+        (delta): ResponsesEvent => ['response.function_call_arguments.delta', { item_id, delta }],
+      ),
       ['response.function_call_arguments.done', { item_id, arguments: json }],
       ...(stop === 'max_tokens' ? [] : [done]),
     ];
@@ -102,7 +104,7 @@ function itemEvents(block: ApiBlock, { chunk, stop }: ApiReply): readonly Told[]
   return [
     added({ content: [] }),
     ['response.content_part.added', { ...at, part: { type: 'output_text', text: '' } }],
-    ...splitText(String(block.text), chunk).map((delta): Told => [`${kind}.delta`, { ...at, delta }]),
+    ...splitText(String(block.text), chunk).map((delta): ResponsesEvent => [`${kind}.delta`, { ...at, delta }]),
     [`${kind}.done`, { ...at, text: block.text }],
     done,
   ];

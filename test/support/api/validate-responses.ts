@@ -38,16 +38,16 @@ export function violationOfResponses(
 }
 
 /** A model that does not think takes none of its fields. */
-function reasoning({ model, reasoning: wish, include }: Dict): string | undefined {
+function reasoning({ model, reasoning: requested, include }: Dict): string | undefined {
   const isPlain = /^gpt-4/.test(String(model));
-  if (isPlain && wish !== undefined)
+  if (isPlain && requested !== undefined)
     return "Unsupported parameter: 'reasoning.effort' is not supported with this model.";
   if (isPlain && Array.isArray(include)) return 'Encrypted content is not supported with this model.';
-  if (!isDict(wish) || wish.effort === undefined) return undefined;
+  if (!isDict(requested) || requested.effort === undefined) return undefined;
   const known = /^o\d/.test(String(model)) ? ['low', 'medium', 'high'] : EFFORTS;
-  return known.includes(String(wish.effort))
+  return known.includes(String(requested.effort))
     ? undefined
-    : `Unsupported value: 'reasoning.effort' does not support '${String(wish.effort)}' with this model. Supported values are: ${known.map((word) => `'${word}'`).join(', ')}.`;
+    : `Unsupported value: 'reasoning.effort' does not support '${String(requested.effort)}' with this model. Supported values are: ${known.map((word) => `'${word}'`).join(', ')}.`;
 }
 
 function tools(value: unknown): string | undefined {

@@ -109,17 +109,17 @@ function styleOf(cell: IBufferCell, theme: { readonly ink: string; readonly pape
 function drawn({ style, column, cells, text }: Run, top: number): string {
   const x = fixed(MARGIN + column * CELL.width);
   const width = fixed(cells * CELL.width);
-  const behind =
+  const background =
     style.paper === undefined
       ? ''
       : `<rect x="${x}" y="${fixed(top)}" width="${width}" height="${CELL.height}" fill="${style.paper}"/>`;
   const words = text.trim();
-  if (words === '') return behind;
+  if (words === '') return background;
   const blanks = text.length - text.trimStart().length;
   const start = fixed(MARGIN + (column + blanks) * CELL.width);
   const length = fixed((cells - (text.length - words.length)) * CELL.width);
   // The length pins every run to its columns, whatever font the viewer has.
-  return `${behind}<text x="${start}" y="${fixed(top + CELL.rise)}" textLength="${length}" lengthAdjust="spacingAndGlyphs" xml:space="preserve" fill="${style.ink}"${style.marks}>${escaped(words)}</text>`;
+  return `${background}<text x="${start}" y="${fixed(top + CELL.rise)}" textLength="${length}" lengthAdjust="spacingAndGlyphs" xml:space="preserve" fill="${style.ink}"${style.marks}>${escaped(words)}</text>`;
 }
 
 const fixed = (value: number): string => String(Math.round(value * 100) / 100);

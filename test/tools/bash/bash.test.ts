@@ -31,8 +31,8 @@ afterEach(async () => {
 });
 
 function workbench(now: () => number = Date.now, timeoutMs = 20_000) {
-  const told: AgentEvent[] = [];
-  const shells = createShellRegistry(Date.now, (event) => void told.push(event));
+  const reported: AgentEvent[] = [];
+  const shells = createShellRegistry(Date.now, (event) => void reported.push(event));
   const ledger = new Map<number, ChildProcessFacts>();
   const markers: string[] = [];
   const progress: ToolProgress[] = [];
@@ -79,7 +79,7 @@ function workbench(now: () => number = Date.now, timeoutMs = 20_000) {
   }
   const bash = (command: string, more: JsonObject = {}, signal?: AbortSignal, callId?: string) =>
     use(tool, { command, ...more }, signal, callId);
-  return { shells, ledger, markers, progress, told, bash, use, cwd: () => cwd };
+  return { shells, ledger, markers, progress, reported, bash, use, cwd: () => cwd };
 }
 
 const LINES: readonly (readonly [string, string | RegExp, true | undefined])[] = [
@@ -334,7 +334,7 @@ test('a background shell is read, reported at its end, and killed', async () => 
     ),
   ]);
   expect(await bench.shells.reminders()).toEqual([]);
-  expect(bench.told).toMatchObject([
+  expect(bench.reported).toMatchObject([
     { type: 'background', id: 'shell_1', title: 'echo first; sleep 300', state: 'started' },
     { type: 'background', id: 'shell_1', state: 'stopped', words: expect.stringContaining('ended by signal') },
   ]);
@@ -367,7 +367,7 @@ test('awaited lines are reported together, however they arrive', async () => {
     wake_on: '^ready',
   });
   await bench.shells.find('shell_1')?.shell.allExited;
-  expect(bench.told.map((event) => event.type === 'background' && event.state)).toEqual([
+  expect(bench.reported.map((event) => event.type === 'background' && event.state)).toEqual([
     'started',
     'printed',
     'completed',
@@ -395,7 +395,7 @@ test('a running command moves to the background on request of the user', async (
   expect(bench.shells.moveToBackground()).toBe(true);
   expect((await running).content).toContain('Moved to the background as shell_1');
   expect(bench.shells.moveToBackground()).toBe(false);
-  expect(bench.told).toMatchObject([{ id: 'shell_1', state: 'started' }]);
+  expect(bench.reported).toMatchObject([{ id: 'shell_1', state: 'started' }]);
 });
 
 async function untilOutput(text: string): Promise<void> {

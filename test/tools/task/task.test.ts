@@ -53,7 +53,7 @@ test('hosts get its id and usage, and the model is told how to continue it', asy
 });
 
 test('progress and abort are passed through', async () => {
-  const heard: ToolProgress[] = [];
+  const received: ToolProgress[] = [];
   const controller = new AbortController();
   const note: ToolProgress = { kind: 'note', text: 'reading' };
   const { tool } = setUp({
@@ -63,8 +63,8 @@ test('progress and abort are passed through', async () => {
       return { text: '', calls: 0, tokens: 0, usage: USAGE, durationMs: 0, failed: signal.aborted };
     },
   });
-  const outcome = await callTool(tool, input, { signal: controller.signal, report: (one) => heard.push(one) });
-  expect(heard).toEqual([note]);
+  const outcome = await callTool(tool, input, { signal: controller.signal, report: (one) => received.push(one) });
+  expect(received).toEqual([note]);
   expect(outcome).toMatchObject({ isError: true, content: '(the sub-agent said nothing)' });
 });
 

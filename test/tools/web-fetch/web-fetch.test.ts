@@ -163,13 +163,13 @@ test('a silent server ends at the time limit', async () => {
 
 test('a silent name server ends with the abort', async () => {
   const controller = new AbortController();
-  const asking = { hear: (): void => undefined };
+  const asking = { receive: (): void => undefined };
   const resolving = new Promise<void>((resolve) => {
-    asking.hear = resolve;
+    asking.receive = resolve;
   });
   const fetcher = tool({
     resolve: () => {
-      asking.hear();
+      asking.receive();
       return new Promise(() => undefined);
     },
   });

@@ -37,7 +37,7 @@ const START = createViewState({
   isDemo: false,
 });
 
-const told = (events: readonly AgentEvent[], from: ViewState = START, nowMs = 0) =>
+const reported = (events: readonly AgentEvent[], from: ViewState = START, nowMs = 0) =>
   events.reduce((view, event) => reduceView(view, event, nowMs), from);
 
 /** What is printed, in a word and its text. */
@@ -62,7 +62,7 @@ function wordsOf(item: HistoryItem): string {
 test('the prompt of a command is printed as the command that was typed', () => {
   const message = { role: 'user', id: 'u', origin: 'prompt', command: '/review', blocks: [] } as const;
   const blocks = [{ type: 'text', text: 'Review the change.\n\nReport defects first.' }] as const;
-  const view = told([begins(), { type: 'message_end', message: { ...message, blocks } }]);
+  const view = reported([begins(), { type: 'message_end', message: { ...message, blocks } }]);
   expect(printed(view)).toEqual(['prompt /review']);
   expect(view.lastPrompt).toBe('/review');
 });
@@ -80,28 +80,33 @@ test('a command is listed under the alias that is typed', () => {
 
 describe('an answer', () => {
   test('is printed block by block, and only the open one stays live', () => {
-    const view = told([begins(), asked('go'), opens('text'), grows('One.\n\nTwo.\n\nThr')]);
+    const view = reported([begins(), asked('go'), opens('text'), grows('One.\n\nTwo.\n\nThr')]);
     expect(printed(view)).toEqual(['prompt go', 'markdown One.', 'markdown Two.']);
     expect(view.pieces).toHaveLength(1);
-    expect(printed(told([grows('ee.'), said('One.\n\nTwo.\n\nThree.')], view)).at(-1)).toBe('markdown Three.');
+    expect(printed(reported([grows('ee.'), said('One.\n\nTwo.\n\nThree.')], view)).at(-1)).toBe('markdown Three.');
   });
 
   test('that did not stream is taken from its block', () => {
-    expect(printed(told([begins(), said('All at once.')]))).toEqual(['markdown All at once.']);
+    expect(printed(reported([begins(), said('All at once.')]))).toEqual(['markdown All at once.']);
   });
 
   test('that streamed is not printed again when its block is complete', () => {
     const text = 'Only once.';
-    expect(printed(told([begins(), grows(text), said(text), over()]))).toEqual(['markdown Only once.']);
+    expect(printed(reported([begins(), grows(text), said(text), over()]))).toEqual(['markdown Only once.']);
   });
 
   test('that was discarded is removed from the screen, unless already printed', () => {
-    const view = told([begins(), grows('Half an ans'), { type: 'tombstone', messageId: 'm1', why: 'retried' }, over()]);
+    const view = reported([
+      begins(),
+      grows('Half an ans'),
+      { type: 'tombstone', messageId: 'm1', why: 'retried' },
+      over(),
+    ]);
     expect(printed(view)).toEqual([]);
   });
 
   test('that breaks off stays as far as it was shown', () => {
-    const view = told([begins(), grows('Half an ans'), over('aborted_streaming')]);
+    const view = reported([begins(), grows('Half an ans'), over('aborted_streaming')]);
     expect(printed(view)).toEqual(['markdown Half an ans', 'stopped']);
     expect(view.lastRunEnd).toBe('stopped');
   });
@@ -109,19 +114,24 @@ describe('an answer', () => {
 
 describe('calls', () => {
   test('are printed together when all before them have ended', () => {
-    const running = told([begins(), starts('a', 'Bash', 'x'), starts('b', 'Read', 'y'), ends('b', 'Read')]);
+    const running = reported([begins(), starts('a', 'Bash', 'x'), starts('b', 'Read', 'y'), ends('b', 'Read')]);
     expect(printed(running)).toEqual([]);
-    expect(printed(told([ends('a', 'Bash')], running))).toEqual(['tools a b']);
+    expect(printed(reported([ends('a', 'Bash')], running))).toEqual(['tools a b']);
   });
 
   test('hold back the text after them', () => {
-    const view = told([begins(), starts('a', 'Bash', 'x'), grows('Meanwhile.\n\n', 'm2'), said('Meanwhile.', 'm2')]);
+    const view = reported([
+      begins(),
+      starts('a', 'Bash', 'x'),
+      grows('Meanwhile.\n\n', 'm2'),
+      said('Meanwhile.', 'm2'),
+    ]);
     expect(printed(view)).toEqual([]);
-    expect(printed(told([ends('a', 'Bash')], view))).toEqual(['tools a', 'markdown Meanwhile.']);
+    expect(printed(reported([ends('a', 'Bash')], view))).toEqual(['tools a', 'markdown Meanwhile.']);
   });
 
   test('that never ended are ended with the run', () => {
-    const view = told([begins(), starts('a', 'Bash', 'x'), over('aborted_tools')]);
+    const view = reported([begins(), starts('a', 'Bash', 'x'), over('aborted_tools')]);
     expect(printed(view)).toEqual(['tools a', 'stopped']);
     expect(view.pieces).toEqual([]);
   });
@@ -132,7 +142,7 @@ describe('calls', () => {
       [starts('a', 'Bash', 'x'), question],
       [question, starts('a', 'Bash', 'x')],
     ]) {
-      const view = told([begins(), ...events]);
+      const view = reported([begins(), ...events]);
       expect(view.pieces).toMatchObject([{ entry: { state: { status: 'waiting' } } }]);
       expect(view.activity.status).toBe('waiting_for_answer');
     }
@@ -143,18 +153,18 @@ describe('questions', () => {
   const shell = permission('a', 'Bash', { kind: 'shell' });
 
   test('are visible at once, and accept no key yet', () => {
-    const { dialog } = told([begins(), shell], START, 5000);
+    const { dialog } = reported([begins(), shell], START, 5000);
     expect(dialog).toMatchObject({ stage: 'open', shownAtMs: 5000, armedAtMs: undefined });
   });
 
   test('fold while a draft is typed', () => {
     const written = { ...START, editor: { ...START.editor, text: 'words', caret: 5 } };
-    expect(isDialogCollapsed(told([begins(), shell], START, 5000))).toBe(false);
-    expect(isDialogCollapsed(told([begins(), shell], written, 5000))).toBe(true);
+    expect(isDialogCollapsed(reported([begins(), shell], START, 5000))).toBe(false);
+    expect(isDialogCollapsed(reported([begins(), shell], written, 5000))).toBe(true);
   });
 
   test('are shown one after the other and end with the run', () => {
-    const two = told([begins(), shell, permission('b', 'Bash', { kind: 'shell' })], START, 5000);
+    const two = reported([begins(), shell, permission('b', 'Bash', { kind: 'shell' })], START, 5000);
     expect(two.dialogRequests.map(({ id }) => id)).toEqual(['ask-a', 'ask-b']);
     const answered: AgentEvent = {
       type: 'permission_answer',
@@ -162,65 +172,68 @@ describe('questions', () => {
       answer: { behavior: 'allow' },
       by: 'person',
     };
-    const one = told([answered], two, 6000);
+    const one = reported([answered], two, 6000);
     expect(one.dialogRequests.map(({ id }) => id)).toEqual(['ask-b']);
     expect(one.dialog.stage).toBe('open');
-    expect(told([over()], one)).toMatchObject<Partial<ViewState>>({ dialogRequests: [], dialog: { stage: 'none' } });
+    expect(reported([over()], one)).toMatchObject<Partial<ViewState>>({
+      dialogRequests: [],
+      dialog: { stage: 'none' },
+    });
   });
 
   test('return the composer with its draft, even when the run ends', () => {
-    const armed = told([begins(), shell], START, 5000);
+    const armed = reported([begins(), shell], START, 5000);
     if (armed.dialog.stage !== 'open') throw new Error('not open');
     const userDraft = { ...START.editor, text: 'my draft', caret: 8 };
     const form: DialogForm = { ...armed.dialog.form, typing: 'reason', userDraft };
     const lent: ViewState = { ...armed, dialog: { ...armed.dialog, form } };
-    expect(told([over('aborted_tools')], lent).editor.text).toBe('my draft');
+    expect(reported([over('aborted_tools')], lent).editor.text).toBe('my draft');
   });
 
   test('about a plan print the plan, once', () => {
     const plan = asks('p', { kind: 'plan', plan: '# Plan' });
-    expect(printed(told([begins(), plan, plan]))).toEqual(['shown']);
+    expect(printed(reported([begins(), plan, plan]))).toEqual(['shown']);
   });
 
   test('of a sub-agent are asked like any other', () => {
     const event: AgentEvent = { type: 'subagent', callId: 't', agentId: 'x', agentType: 'Explore', event: shell };
-    expect(told([begins(), event]).dialogRequests).toHaveLength(1);
+    expect(reported([begins(), event]).dialogRequests).toHaveLength(1);
   });
 });
 
 test('a late abort leaves the screen idle', () => {
   const late: AgentEvent = { type: 'status', status: 'stopping' };
-  expect(told([begins(), over(), late]).activity.status).toBe('idle');
-  expect(told([begins(), late]).activity.status).toBe('stopping');
+  expect(reported([begins(), over(), late]).activity.status).toBe('idle');
+  expect(reported([begins(), late]).activity.status).toBe('stopping');
 });
 
 test('work between two runs has its own start, and a user command is not a run', () => {
   const busy: AgentEvent = { type: 'status', status: 'running_tools' };
-  expect(told([begins(), over(), busy], START, 500).activity).toMatchObject({ turnStartedAtMs: 500, sinceMs: 500 });
+  expect(reported([begins(), over(), busy], START, 500).activity).toMatchObject({ turnStartedAtMs: 500, sinceMs: 500 });
   const own: AgentEvent = { type: 'tool_start', callId: 'c', tool: 'Bash', title: 'ls', input: {}, messageId: '' };
-  expect(told([own]).activity.status).toBe('idle');
+  expect(reported([own]).activity.status).toBe('idle');
 });
 
 test('an aborted /compact leaves the screen idle too, with no run to end', () => {
   const status = (what: 'compacting' | 'stopping' | 'idle'): AgentEvent => ({ type: 'status', status: what });
-  expect(told([status('compacting'), status('stopping')]).activity.status).toBe('stopping');
-  expect(told([status('compacting'), status('stopping'), status('idle')]).activity.status).toBe('idle');
+  expect(reported([status('compacting'), status('stopping')]).activity.status).toBe('stopping');
+  expect(reported([status('compacting'), status('stopping'), status('idle')]).activity.status).toBe('idle');
 });
 
 describe('errors', () => {
   const overloaded = { kind: 'overloaded', status: 529, message: 'Overloaded' } as const;
 
   test('count down until the next request or text', () => {
-    const waiting = told([begins(), asked('go'), fails(1, 4000, overloaded)], START, 100);
+    const waiting = reported([begins(), asked('go'), fails(1, 4000, overloaded)], START, 100);
     expect(waiting.retry).toMatchObject({ attempt: 1, dueAtMs: 4100 });
-    expect(told([grows('a')], waiting).retry).toBeUndefined();
+    expect(reported([grows('a')], waiting).retry).toBeUndefined();
     const sent: AgentEvent = { type: 'request_sent', attempt: 2, model: 'sonnet-5' };
-    expect(told([sent], waiting).retry).toBeUndefined();
+    expect(reported([sent], waiting).retry).toBeUndefined();
   });
 
   test('count down at once, unless it is the first and soon over', () => {
     const line = (attempt: number, delayMs: number) =>
-      describeAt(100, told([begins(), asked('go'), fails(attempt, delayMs, overloaded)], START, 100));
+      describeAt(100, reported([begins(), asked('go'), fails(attempt, delayMs, overloaded)], START, 100));
     expect(line(1, 400)).not.toContain('try');
     expect(line(1, 4000)).toContain('try 2 of 11 in 4s');
     expect(line(2, 400)).toContain('try 3 of 11 in 1s');
@@ -228,31 +241,31 @@ describe('errors', () => {
 
   test('without recovery return the message to an empty draft', () => {
     const failure = { kind: 'auth', status: 401, message: 'invalid x-api-key' } as const;
-    expect(told([begins(), asked('my words'), over('api_error', failure)]).editor.text).toBe('my words');
+    expect(reported([begins(), asked('my words'), over('api_error', failure)]).editor.text).toBe('my words');
     const typing = { ...START, editor: { ...START.editor, text: 'new', caret: 3 } };
-    expect(told([begins(), asked('my words'), over('api_error', failure)], typing).editor.text).toBe('new');
+    expect(reported([begins(), asked('my words'), over('api_error', failure)], typing).editor.text).toBe('new');
   });
 });
 
 test('queued messages are shown until they are delivered', () => {
   const one = queued('q1', 'next', 'first');
-  const view = told([begins(), one, queued('q2', 'after', 'second')]);
+  const view = reported([begins(), one, queued('q2', 'after', 'second')]);
   expect(view.queue.map(({ id }) => id)).toEqual(['q1', 'q2']);
   if (one.type !== 'queue') throw new Error('not a queue');
-  expect(told([{ ...one, state: 'delivered' }], view).queue.map(({ id }) => id)).toEqual(['q2']);
+  expect(reported([{ ...one, state: 'delivered' }], view).queue.map(({ id }) => id)).toEqual(['q2']);
 });
 
 test('a completed task list is printed at the end, an open one stays visible', () => {
   const todo = (status: 'completed' | 'pending') =>
     ends('t', 'TodoWrite', { display: { kind: 'todo', todos: [{ content: 'one', status }] } });
-  const open = told([begins(), starts('t', 'TodoWrite', ''), todo('pending'), over()]);
+  const open = reported([begins(), starts('t', 'TodoWrite', ''), todo('pending'), over()]);
   expect(open.todos).toHaveLength(1);
-  const done = told([begins(), starts('t', 'TodoWrite', ''), todo('completed'), over()]);
+  const done = reported([begins(), starts('t', 'TodoWrite', ''), todo('completed'), over()]);
   expect([done.todos, printed(done).at(-1)]).toEqual([[], 'todos']);
 });
 
 test('attached files and reminders are not shown as text of the message', () => {
-  const view = told([
+  const view = reported([
     {
       type: 'message_end',
       message: {
@@ -279,21 +292,25 @@ describe('a background sub-agent', () => {
   };
 
   test('keeps asking when the run that started it has ended', () => {
-    const view = told([begins(), asked('go'), ask, over()], START, 1000);
+    const view = reported([begins(), asked('go'), ask, over()], START, 1000);
     expect(view.dialogRequests.map(({ id }) => id)).toEqual(['ask-c1']);
     expect(view.dialog.stage).not.toBe('none');
     expect(view.activity.status).toBe('idle');
   });
 
   test('asks and is answered while idle, and starts no run', () => {
-    const view = told([begins(), asked('go'), over(), ask], START, 1000);
+    const view = reported([begins(), asked('go'), over(), ask], START, 1000);
     expect([view.dialogRequests.length, view.activity.status]).toEqual([1, 'idle']);
-    const answered = told([answer], view, 2000);
+    const answered = reported([answer], view, 2000);
     expect([answered.dialogRequests.length, answered.activity.status]).toEqual([0, 'idle']);
   });
 
   test('a question of the run itself ends with it', () => {
-    const view = told([begins(), permission('c1', 'Bash', { command: 'touch a' }), over('aborted_tools')], START, 1000);
+    const view = reported(
+      [begins(), permission('c1', 'Bash', { command: 'touch a' }), over('aborted_tools')],
+      START,
+      1000,
+    );
     expect([view.dialogRequests.length, view.dialog.stage]).toEqual([0, 'none']);
   });
 });
@@ -324,7 +341,8 @@ test('a running hook is shown, with its status message if any, until it answers'
     name: 'x',
     detail: { hook_id: event, ...detail },
   });
-  const line = (events: readonly AgentEvent[], first = [begins()]) => describeAt(2_500, told([...first, ...events]));
+  const line = (events: readonly AgentEvent[], first = [begins()]) =>
+    describeAt(2_500, reported([...first, ...events]));
   expect(line([hook('started', 'Stop', { status_message: 'Tests\nrun' })])).toContain('Tests⏎run  2s');
   expect(line([hook('started', 'Stop', {})])).toContain('Stop hook  2s');
   expect(line([hook('started', 'Notification', {})])).not.toContain('hook');
@@ -339,9 +357,9 @@ test('a cleared conversation has no tasks; a compacted one keeps them', () => {
   const todos = [{ content: 'Build', status: 'pending', activeForm: 'Building' } as const];
   const boundary = { role: 'boundary', id: 'b', trigger: 'manual', preTokens: 900 } as const;
   const busy: ViewState = { ...START, todos };
-  const cleared = told([{ type: 'compacted', boundary, messages: [boundary], postTokens: 0 }], busy);
+  const cleared = reported([{ type: 'compacted', boundary, messages: [boundary], postTokens: 0 }], busy);
   expect([cleared.todos, cleared.outbox]).toEqual([[], undefined]);
   const summary = { role: 'user', id: 's', origin: 'summary', blocks: [] } as const;
-  const smaller = told([{ type: 'compacted', boundary, messages: [boundary, summary], postTokens: 9 }], busy);
+  const smaller = reported([{ type: 'compacted', boundary, messages: [boundary, summary], postTokens: 9 }], busy);
   expect(smaller.todos).toEqual(todos);
 });

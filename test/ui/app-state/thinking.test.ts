@@ -22,7 +22,7 @@ const thought = (type: 'thinking' | 'redacted_thinking' = 'thinking'): AgentEven
 
 function stage(...events: readonly AgentEvent[]): StageScreen {
   const screen = openStage({ cols: 60, rows: 20 });
-  screen.tell(begins(), ...events);
+  screen.emit(begins(), ...events);
   return screen;
 }
 
@@ -43,7 +43,7 @@ test('the last two rows of thinking are shown while it streams', () => {
 test('afterwards a line shows its duration, if that is long enough', async () => {
   const screen = stage(opens('thinking'), thinks('hm'));
   screen.wait(6_300);
-  screen.tell(thought());
+  screen.emit(thought());
   expect(shown(screen)).toEqual([]);
   await screen.waitForText(/thought for 6s/);
   const short = stage(opens('thinking'), thinks('hm'), thought());
@@ -52,10 +52,10 @@ test('afterwards a line shows its duration, if that is long enough', async () =>
 
 test('hidden thinking shows no rows, but its duration; unfinished thinking ends with its turn', async () => {
   const screen = openStage({ cols: 60, rows: 20 });
-  screen.tell(begins(), { type: 'block_start', messageId: 'm1', index: 0, kind: 'redacted_thinking' });
+  screen.emit(begins(), { type: 'block_start', messageId: 'm1', index: 0, kind: 'redacted_thinking' });
   expect(shown(screen)).toEqual([]);
   screen.wait(2_000);
-  screen.tell(thought('redacted_thinking'));
+  screen.emit(thought('redacted_thinking'));
   await screen.waitForText(/thought for 2s/);
   expect(stage(opens('thinking'), thinks('hm'), over('aborted_streaming')).view().thinking).toBeUndefined();
 });

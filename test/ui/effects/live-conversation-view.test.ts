@@ -15,21 +15,21 @@ import { effectHost } from './test-host.ts';
 test('the running turn can be viewed before it ends, up to its last word', async () => {
   const { agent } = fakeConversation({ replies: [calls({ name: 'Echo', input: { text: 'x' } }), says('The end.')] });
   let running = NO_RUNNING_MESSAGES;
-  const hear = (event: AgentEvent) => {
+  const receive = (event: AgentEvent) => {
     running = reduceRunningMessages(running, event);
   };
   const all = () => collectShownMessages(agent.state().messages, running);
   const seen: string[][] = [];
   agent.subscribe((event) => {
-    hear(event);
+    receive(event);
     if (event.type === 'message_end') seen.push(all().map(({ role }) => role));
   });
   await agent.prompt('go');
   expect(seen.slice(0, 3)).toEqual([['user'], ['user', 'assistant'], ['user', 'assistant', 'user']]);
   expect(all()).toEqual(agent.state().messages);
   const usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
-  hear({ type: 'message_start', messageId: 'm9', role: 'assistant', model: 'm', usage });
-  hear(grows('Half a', 'm9'));
+  receive({ type: 'message_start', messageId: 'm9', role: 'assistant', model: 'm', usage });
+  receive(grows('Half a', 'm9'));
   expect(all().at(-1)).toMatchObject({ role: 'assistant', blocks: [{ type: 'text', text: 'Half a' }] });
 });
 
@@ -52,16 +52,16 @@ test('the context of the editor is shown, and its mentions are words of the draf
     describeUnsent: () => undefined,
     onChange: () => undefined,
   });
-  const tell = (event: EditorPortEvent) => {
+  const emit = (event: EditorPortEvent) => {
     for (const listener of listeners) listener(event);
   };
-  tell({ type: 'context', label: 'a.ts' });
-  tell({ type: 'mention', text: '@a.ts#L1' });
-  tell({ type: 'mention', text: '@b.ts' });
+  emit({ type: 'context', label: 'a.ts' });
+  emit({ type: 'mention', text: '@a.ts#L1' });
+  emit({ type: 'mention', text: '@b.ts' });
   expect([live.getView().editorContext, live.getView().editor.text]).toEqual(['a.ts', '@a.ts#L1 @b.ts ']);
-  for (let line = 1; line <= 20_000; line += 1) tell({ type: 'mention', text: `@c.ts#L${line}` });
+  for (let line = 1; line <= 20_000; line += 1) emit({ type: 'mention', text: `@c.ts#L${line}` });
   expect(live.getView().editor.text.length).toBeLessThanOrEqual(10_001);
-  tell({ type: 'context', label: undefined });
+  emit({ type: 'context', label: undefined });
   expect(live.getView().editorContext).toBeUndefined();
   live.close();
   expect(listeners.size).toBe(0);

@@ -15,12 +15,12 @@ test('an edited file gets the saved changes, beside changes by others', async ()
       return saved;
     };
     await openRequestedView('edit_file', path, { ...host, editFile });
-    return [await readFile(path, 'utf8'), host.told()];
+    return [await readFile(path, 'utf8'), host.reported()];
   };
   expect(await editing(undefined)).toEqual(['one\ntwo\nthree\n', undefined]);
   expect(await editing('ONE\ntwo\nthree\n')).toEqual(['ONE\ntwo\nthree\n', `${path} was saved.`]);
   expect(await editing('ONE\ntwo\n3\n', 'ONE!\ntwo\nthree\n')).toEqual(['ONE!\ntwo\n3\n', `${path} was saved.`]);
-  const [kept, told] = await editing('mine\ntwo\n3\n', 'theirs\ntwo\n3\n');
-  expect([kept, told]).toEqual(['theirs\ntwo\n3\n', expect.stringContaining('CLAUDE.md.yours')]);
+  const [kept, reported] = await editing('mine\ntwo\n3\n', 'theirs\ntwo\n3\n');
+  expect([kept, reported]).toEqual(['theirs\ntwo\n3\n', expect.stringContaining('CLAUDE.md.yours')]);
   expect(await readFile(`${path}.yours`, 'utf8')).toBe('mine\ntwo\n3\n');
 });

@@ -93,7 +93,7 @@ test('a result after the panel was closed is printed as if typed', async () => {
   host.updateView((view) => ({ ...view, overlay: undefined }));
   resolve({ kind: 'done', message: 'Late.' });
   await running;
-  expect([host.view().overlay, host.told()]).toEqual([undefined, 'Late.']);
+  expect([host.view().overlay, host.reported()]).toEqual([undefined, 'Late.']);
 });
 
 test('a list opened from a list returns to it, and text opens a page above the list', async () => {

@@ -17,7 +17,7 @@ test('a message with missing mentions is returned once, and sent on the second E
   await send('read @gone.md');
   expect(asked).toEqual([]);
   expect(host.getView().editor.text).toBe('read @gone.md');
-  expect(host.told()).toBe('@gone.md was not found. Change the message, or press enter to send it anyway.');
+  expect(host.reported()).toBe('@gone.md was not found. Change the message, or press enter to send it anyway.');
   await send('read @gone.md');
   await send('read on');
   expect(asked).toEqual(['read @gone.md', 'read on']);

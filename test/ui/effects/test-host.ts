@@ -11,19 +11,19 @@ export type TestHost = UiEffectHost & {
   view(): ViewState;
   written(): string;
   /** The last thing that was printed for the person. */
-  told(): string | undefined;
+  reported(): string | undefined;
 };
 
 export function effectHost(messages: readonly Message[] = [], options: FakeOptions = {}): TestHost {
   const screen = openStage({ cols: 80, rows: 24 });
   const conversation = fakeConversation(options);
   let written = '';
-  let told: string | undefined;
+  let reported: string | undefined;
   const updateView: UiEffectHost['updateView'] = (update) => {
     screen.change((view) => {
       const next = update(view);
       const last = listUnprintedItems(next.outbox).at(-1);
-      if (last?.kind === 'notice') told = last.text;
+      if (last?.kind === 'notice') reported = last.text;
       return next;
     });
   };
@@ -55,6 +55,6 @@ export function effectHost(messages: readonly Message[] = [], options: FakeOptio
     repaint: () => undefined,
     view: screen.view,
     written: () => written,
-    told: () => told,
+    reported: () => reported,
   };
 }

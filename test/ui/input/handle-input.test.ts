@@ -51,7 +51,7 @@ test.each([
 describe('ESC', () => {
   test('leaves pinned messages in the queue', () => {
     const screen = stage();
-    screen.tell(begins(), queued('q1', 'next', 'never touch vendor', { pinned: true }));
+    screen.emit(begins(), queued('q1', 'next', 'never touch vendor', { pinned: true }));
     screen.press('esc');
     expect(screen.effects).toEqual([{ type: 'abort' }]);
     expect(screen.view().editor.text).toBe('');
@@ -59,7 +59,7 @@ describe('ESC', () => {
 
   test('stops a run in one press, and queued messages return before the draft', () => {
     const screen = stage();
-    screen.tell(begins(), asked('go'), queued('q1', 'next', 'first'), queued('q2', 'after', 'second'));
+    screen.emit(begins(), asked('go'), queued('q1', 'next', 'first'), queued('q2', 'after', 'second'));
     screen.type('draft');
     screen.press('esc');
     expect(screen.effects).toEqual([{ type: 'unqueue', id: 'q1' }, { type: 'unqueue', id: 'q2' }, { type: 'abort' }]);
@@ -68,14 +68,14 @@ describe('ESC', () => {
 
   test('pressed again soon, kills what ignores the abort; later it does not', () => {
     const screen = stage();
-    screen.tell(begins(), asked('go'));
+    screen.emit(begins(), asked('go'));
     const pressed = () => {
       screen.press('esc');
       return screen.effects.splice(0).map(({ type }) => type);
     };
     expect(pressed()).toEqual(['abort']);
     expect(pressed()).toContain('kill_stopping');
-    screen.tell({ type: 'agent_end', terminal: { reason: 'aborted_tools' }, durationMs: 1 });
+    screen.emit({ type: 'agent_end', terminal: { reason: 'aborted_tools' }, durationMs: 1 });
     screen.type('a draft');
     expect(pressed()).toEqual(['kill_stopping']);
     screen.wait(4100);
@@ -84,7 +84,7 @@ describe('ESC', () => {
 
   longTest('closes a menu before it stops anything', () => {
     const screen = stage();
-    screen.tell(begins());
+    screen.emit(begins());
     screen.type('/co');
     screen.press('esc');
     expect([screen.view().overlay, screen.effects]).toEqual([undefined, []]);
@@ -110,17 +110,17 @@ describe('ESC', () => {
 describe('enter', () => {
   test('on an empty draft continues after a stop, once', () => {
     const screen = stage();
-    screen.tell(begins(), over('aborted_streaming'));
+    screen.emit(begins(), over('aborted_streaming'));
     screen.press('enter', 'enter');
     expect(screen.effects).toEqual<readonly UiEffect[]>([{ type: 'continue', text: '' }]);
   });
 
   test('on a failed message retries without sending it twice', () => {
     const screen = stage();
-    screen.tell(begins(), asked('my words'), over('api_error', { kind: 'network', message: 'ENOTFOUND' }));
+    screen.emit(begins(), asked('my words'), over('api_error', { kind: 'network', message: 'ENOTFOUND' }));
     screen.press('enter');
     expect(screen.effects).toEqual<readonly UiEffect[]>([{ type: 'continue', text: 'my words' }]);
-    screen.tell(begins(), over('api_error', { kind: 'network', message: 'ENOTFOUND' }));
+    screen.emit(begins(), over('api_error', { kind: 'network', message: 'ENOTFOUND' }));
     screen.type('!');
     screen.press('enter');
     expect(screen.effects.map(({ type }) => type)).toEqual(['continue', 'remember', 'prompt_instead']);
@@ -130,7 +130,7 @@ describe('enter', () => {
     const screen = stage();
     screen.type('one');
     screen.press('enter');
-    screen.tell(begins());
+    screen.emit(begins());
     screen.type('two');
     screen.press('enter');
     screen.type('three');
@@ -166,7 +166,7 @@ test.each(someOf(['exit', 'quit', ':q']))(
     expect(screen.effects).toEqual([{ type: 'leave' }]);
     screen.type(`${word} now`);
     screen.press('enter');
-    screen.tell(begins());
+    screen.emit(begins());
     screen.type(word);
     screen.press('enter');
     expect(screen.effects.map(({ type }) => type)).toEqual(['leave', 'remember', 'prompt', 'remember', 'steer']);
@@ -201,7 +201,7 @@ test('ctrl+c clears a draft, asks for a second press, then exits', () => {
 
 test('during a retry countdown r retries at once, and with a draft it is a letter', () => {
   const screen = stage();
-  screen.tell(begins(), fails(2, 9000, { kind: 'overloaded', message: 'Overloaded' }));
+  screen.emit(begins(), fails(2, 9000, { kind: 'overloaded', message: 'Overloaded' }));
   screen.wait(500);
   screen.press('r');
   expect(screen.effects).toEqual([{ type: 'retry_now' }]);
@@ -303,7 +303,7 @@ describe('at a usage limit', () => {
   };
   function limited(): StageScreen {
     const screen = stage();
-    screen.tell(begins(), over('api_error', limit));
+    screen.emit(begins(), over('api_error', limit));
     screen.wait(1000);
     return screen;
   }
@@ -313,7 +313,7 @@ describe('at a usage limit', () => {
     await screen.waitForText(/Press w to wait for the reset/);
     screen.press('w');
     expect(screen.effects).toEqual([{ type: 'wait_for_limit' }]);
-    screen.tell({ type: 'status', status: 'requesting' }, fails(1, 7_200_000, limit));
+    screen.emit({ type: 'status', status: 'requesting' }, fails(1, 7_200_000, limit));
     screen.wait(3000);
     await screen.waitForText(/in (2h00m|1h59m)/);
     const other = limited();
@@ -327,7 +327,7 @@ describe('at a usage limit', () => {
     expect(screen.effects).toEqual([]);
     expect(screen.view().editor.text).toBe('now');
     const other = limited();
-    other.tell(begins());
+    other.emit(begins());
     other.press('w');
     expect(other.view().editor.text).toBe('w');
   });
@@ -350,13 +350,13 @@ test('ctrl+o follows the running sub-agent, lists several, and shows the transcr
     screen.press('ctrl+o');
     return screen.effects.splice(0);
   };
-  screen.tell(begins(), asked('go'));
+  screen.emit(begins(), asked('go'));
   expect(looked()).toEqual([{ type: 'transcript' }]);
-  screen.tell(...works('a'));
+  screen.emit(...works('a'));
   expect(looked()).toEqual([{ type: 'watch', agentId: 'agent_a' }]);
-  screen.tell(...works('b'));
+  screen.emit(...works('b'));
   expect(looked()).toEqual([{ type: 'command', line: 'agents' }]);
-  screen.tell(ends('a', 'Task'), ends('b', 'Task'), over());
+  screen.emit(ends('a', 'Task'), ends('b', 'Task'), over());
   expect(looked()).toEqual([{ type: 'transcript' }]);
   screen.close();
   screen.dispose();

@@ -6,11 +6,11 @@ afterEach(() => {
 });
 
 /** A keyboard that is fed chunk by chunk, with so many milliseconds before each. */
-function heard(...chunks: readonly (readonly [waitMs: number, bytes: string])[]): readonly string[] {
-  return heardFrom('remote', ...chunks);
+function received(...chunks: readonly (readonly [waitMs: number, bytes: string])[]): readonly string[] {
+  return receivedFrom('remote', ...chunks);
 }
 
-function heardFrom(
+function receivedFrom(
   location: 'here' | 'remote',
   ...chunks: readonly (readonly [waitMs: number, bytes: string])[]
 ): readonly string[] {
@@ -45,22 +45,22 @@ function heardFrom(
 }
 
 test('a sequence may be slow, and the rest of an abandoned one is no key', () => {
-  expect(heard([0, '\x1b[1;5'], [900, 'C'])).toEqual(['ctrl+right']);
-  expect(heard([0, '\x1b]11;rgb:ffff/'], [500, 'ffff/ffff\x07'])).toEqual(['background']);
-  expect(heard([0, '\x1b[20'], [300, '0~y\x1b[201~'])).toEqual(['paste']);
-  expect(heard([0, '\x1b'], [14, '[A'])).toEqual(['up']);
-  expect(heard([0, '\x1b'], [100, '[A'])).toEqual(['escape']);
-  expect(heard([0, '\x1b['], [100, 'A'])).toEqual(['alt+[']);
+  expect(received([0, '\x1b[1;5'], [900, 'C'])).toEqual(['ctrl+right']);
+  expect(received([0, '\x1b]11;rgb:ffff/'], [500, 'ffff/ffff\x07'])).toEqual(['background']);
+  expect(received([0, '\x1b[20'], [300, '0~y\x1b[201~'])).toEqual(['paste']);
+  expect(received([0, '\x1b'], [14, '[A'])).toEqual(['up']);
+  expect(received([0, '\x1b'], [100, '[A'])).toEqual(['escape']);
+  expect(received([0, '\x1b['], [100, 'A'])).toEqual(['alt+[']);
 });
 
 test('ESC and text typed after it are both received', () => {
-  expect(heard([0, '\x1b'], [16, 'y'])).toEqual(['escape', 'y']);
-  expect(heard([0, '\x1b'], [300, '[A'])).toEqual(['escape', '[', 'A']);
-  expect(heard([0, '\x1b['], [300, 'A'])).toEqual(['alt+[', 'A']);
+  expect(received([0, '\x1b'], [16, 'y'])).toEqual(['escape', 'y']);
+  expect(received([0, '\x1b'], [300, '[A'])).toEqual(['escape', '[', 'A']);
+  expect(received([0, '\x1b['], [300, 'A'])).toEqual(['alt+[', 'A']);
 });
 
 test('ESC is waited for less in a terminal of this machine', () => {
-  expect(heardFrom('here', [0, '\x1b'], [1, '[A'])).toEqual(['up']);
-  expect(heardFrom('here', [0, '\x1b'], [3, 'y'])).toEqual(['escape', 'y']);
-  expect(heardFrom('remote', [0, '\x1b'], [6, '[A'])).toEqual(['up']);
+  expect(receivedFrom('here', [0, '\x1b'], [1, '[A'])).toEqual(['up']);
+  expect(receivedFrom('here', [0, '\x1b'], [3, 'y'])).toEqual(['escape', 'y']);
+  expect(receivedFrom('remote', [0, '\x1b'], [6, '[A'])).toEqual(['up']);
 });

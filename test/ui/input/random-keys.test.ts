@@ -125,7 +125,7 @@ async function inSight(screen: StageScreen): Promise<string> {
 /** Somebody in front of the screen, with what they saw and did. */
 function sitDown() {
   const screen = openStage({ cols: 80, rows: 24 });
-  screen.tell(begins());
+  screen.emit(begins());
   return {
     screen,
     nowMs: 0,
@@ -145,10 +145,10 @@ function comes(person: Person, how: { readonly chord: string; readonly isAnswer:
   const before = screen.view();
   const count = screen.effects.length;
   send();
-  const told = screen.effects.slice(count);
-  const allowed = told.find((effect) => effect.type === 'answer_permission' && effect.answer.behavior === 'allow');
+  const reported = screen.effects.slice(count);
+  const allowed = reported.find((effect) => effect.type === 'answer_permission' && effect.answer.behavior === 'allow');
   const isLooking = before.overlay !== undefined;
-  if (before.overlay?.kind === 'panel') expect(told.filter(({ type }) => type.startsWith('answer'))).toEqual([]);
+  if (before.overlay?.kind === 'panel') expect(reported.filter(({ type }) => type.startsWith('answer'))).toEqual([]);
   if (allowed !== undefined) expect(how.isAnswer, `${JSON.stringify(how.chord)} answered`).toBe(true);
   if (allowed?.type === 'answer_permission' && how.chord === 'enter' && person.harmful.has(allowed.id) && !isLooking)
     expect(seen.hasMoved, 'enter allowed what does harm, and nobody had chosen it').toBe(true);
@@ -166,12 +166,12 @@ function comes(person: Person, how: { readonly chord: string; readonly isAnswer:
   const { dialog, editor } = screen.view();
   const lends = dialog.stage === 'open' && dialog.form.typing !== 'nothing';
   if (isMeant && !lends) expect(editor.text, `${how.chord} landed in the draft`).toBe(before.editor.text);
-  for (const effect of told) {
+  for (const effect of reported) {
     if (effect.type === 'answer_permission') {
-      screen.tell({ type: 'permission_answer', requestId: effect.id, answer: effect.answer, by: 'person' });
+      screen.emit({ type: 'permission_answer', requestId: effect.id, answer: effect.answer, by: 'person' });
     }
     if (effect.type === 'answer_question')
-      screen.tell({ type: 'question_answer', id: effect.id, answer: effect.answer });
+      screen.emit({ type: 'question_answer', id: effect.id, answer: effect.answer });
   }
   if (how.chord !== '') person.lastKeyMs = nowMs;
   if (MOVES.includes(how.chord)) person.seen = { ...seen, hasMoved: true };
@@ -191,20 +191,20 @@ async function happens(person: Person, one: Step, at: number): Promise<void> {
       return passes(person, one.ms);
     case 'ask':
       if (one.harm !== 'none') person.harmful.add(`ask-c${at}`);
-      return screen.tell(question(at, one));
+      return screen.emit(question(at, one));
     case 'subagent': {
       const event = question(at, { type: 'ask', lines: 1, harm: 'none' });
-      return screen.tell({ type: 'subagent', callId: 'c0', agentId: 'a1', agentType: 'Explore', event });
+      return screen.emit({ type: 'subagent', callId: 'c0', agentId: 'a1', agentType: 'Explore', event });
     }
     case 'list':
       return screen.change((view) => ({ ...view, overlay: createPanelState(RULES, undefined) }));
     case 'plan':
-      return screen.tell(asks(`p${at}`, { kind: 'plan', plan: 'Do it.' }));
+      return screen.emit(asks(`p${at}`, { kind: 'plan', plan: 'Do it.' }));
     case 'settled': {
       const [first] = screen.view().dialogRequests;
       if (first?.kind === 'permission') {
         if (person.seen.what !== '') person.takenMs = person.nowMs;
-        screen.tell({ type: 'permission_answer', requestId: first.id, answer: { behavior: 'allow' }, by: 'host' });
+        screen.emit({ type: 'permission_answer', requestId: first.id, answer: { behavior: 'allow' }, by: 'host' });
       }
       return;
     }

@@ -5,22 +5,22 @@ import { readHiddenLine } from '../../../src/ui/input/read-hidden-line.ts';
 async function typed(...chunks: readonly string[]) {
   const modes: boolean[] = [];
   const shown: string[] = [];
-  let hear: ((chunk: string) => void) | undefined;
+  let receive: ((chunk: string) => void) | undefined;
   const input = {
     setRawMode: (mode: boolean) => void modes.push(mode),
     setEncoding: () => undefined,
     on: (_event: 'data', listener: (chunk: string) => void) => {
-      hear = listener;
+      receive = listener;
     },
     off: () => {
-      hear = undefined;
+      receive = undefined;
     },
     resume: () => undefined,
     pause: () => undefined,
   };
   const line = readHiddenLine(input, (text) => shown.push(text), 'Key: ');
-  for (const chunk of chunks) hear?.(chunk);
-  return { line: await line, shown: shown.join(''), modes, isHeard: hear !== undefined };
+  for (const chunk of chunks) receive?.(chunk);
+  return { line: await line, shown: shown.join(''), modes, isListening: receive !== undefined };
 }
 
 test('typed or pasted input is read and never shown, and the terminal is restored', async () => {
@@ -28,7 +28,7 @@ test('typed or pasted input is read and never shown, and the terminal is restore
     line: 'sk-ant',
     shown: 'Key: \r\n',
     modes: [true, false],
-    isHeard: false,
+    isListening: false,
   });
 });
 
@@ -38,5 +38,5 @@ test('it can be edited before Enter', async () => {
 });
 
 test.each(['\u0003', '\u0004', '\u001b'])('%j cancels', async (key) => {
-  expect(await typed('half', key)).toMatchObject({ line: undefined, modes: [true, false], isHeard: false });
+  expect(await typed('half', key)).toMatchObject({ line: undefined, modes: [true, false], isListening: false });
 });

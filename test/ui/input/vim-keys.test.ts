@@ -8,7 +8,7 @@ test('vim mode: the selection is highlighted, ESC leaves insert mode first and a
   screen.change((view) => ({ ...view, vim: INITIAL_VIM_STATE }));
   screen.wait(1000);
   screen.type('one two three');
-  screen.tell(begins());
+  screen.emit(begins());
   screen.press('esc');
   screen.wait(50);
   expect(screen.effects.some(({ type }) => type === 'abort')).toBe(false);

@@ -51,9 +51,9 @@ test('for any sequence of frames the last one is below the scrollback, and every
       const printed: string[] = [];
       let shown = EMPTY_FRAME;
       for (const [at, [next, lines]] of all.entries()) {
-        const told = lines.map((text) => markAsPrintable(`${at}:${text}`));
-        screen.feed(diffFrames(shown, next, told, { columns: COLUMNS, rows: ROWS }).replaceAll(/\r?\n/g, '\r\n'));
-        printed.push(...told);
+        const reported = lines.map((text) => markAsPrintable(`${at}:${text}`));
+        screen.feed(diffFrames(shown, next, reported, { columns: COLUMNS, rows: ROWS }).replaceAll(/\r?\n/g, '\r\n'));
+        printed.push(...reported);
         shown = next;
       }
       await screen.settled();

@@ -96,7 +96,7 @@ test('frames, clipped sides and overflow are drawn by Ink', () => {
 test('the screen of a growing answer is read: no cell of it is drawn', () => {
   for (const cols of [40, 80, 120]) {
     const stage = openStage({ cols, rows: 24 });
-    stage.tell(
+    stage.emit(
       begins(),
       grows('# Head\n\nSome words that go on and on\n\n- and `more`'),
       queued('q1', 'next', 'then this'),

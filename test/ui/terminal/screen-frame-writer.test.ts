@@ -55,18 +55,18 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: words.map(
       (text): Step =>
         (screen) =>
-          screen.tell(grows(`${text} `)),
+          screen.emit(grows(`${text} `)),
     ),
   },
-  fc.constant<Step>((screen, at) => screen.tell(begins(), asked(`prompt ${at}`, `u${at}`), opens('text'))),
-  fc.constant<Step>((screen) => screen.tell(over())),
-  fc.constant<Step>((screen) => screen.tell(over('aborted_streaming'))),
-  fc.constant<Step>((screen, at) => screen.tell(starts(`c${at % 7}`, 'Bash', hostile(at)))),
+  fc.constant<Step>((screen, at) => screen.emit(begins(), asked(`prompt ${at}`, `u${at}`), opens('text'))),
+  fc.constant<Step>((screen) => screen.emit(over())),
+  fc.constant<Step>((screen) => screen.emit(over('aborted_streaming'))),
+  fc.constant<Step>((screen, at) => screen.emit(starts(`c${at % 7}`, 'Bash', hostile(at)))),
   fc.nat(40).map(
     (lines): Step =>
       (screen, at) => {
         const tail = Array.from({ length: lines }, (_, line) => `out ${line}`);
-        screen.tell(reports(`c${at % 7}`, { kind: 'output', tail, totalBytes: 10, elapsedMs: 10 }));
+        screen.emit(reports(`c${at % 7}`, { kind: 'output', tail, totalBytes: 10, elapsedMs: 10 }));
       },
   ),
   fc.nat(40).map(
@@ -74,14 +74,14 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       (screen, at) => {
         const output = Array.from({ length: lines }, (_, line) => `out ${line}`).join('\n');
         const display = { kind: 'output', command: 'x', output, exitCode: 0, hiddenLines: 0 } as const;
-        screen.tell(ends(`c${at % 7}`, 'Bash', { display }));
+        screen.emit(ends(`c${at % 7}`, 'Bash', { display }));
       },
   ),
   fc.nat(60).map(
     (lines): Step =>
       (screen, at) => {
         const command = Array.from({ length: lines + 1 }, () => 'echo something long').join('\n');
-        screen.tell(
+        screen.emit(
           permission(
             `c${at % 7}`,
             hostile(at),
@@ -92,11 +92,11 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       },
   ),
   fc.constant<Step>((screen, at) =>
-    screen.tell(asks(`c${at % 7}`, { kind: 'plan', plan: '# Plan\n\n1. one\n2. two' })),
+    screen.emit(asks(`c${at % 7}`, { kind: 'plan', plan: '# Plan\n\n1. one\n2. two' })),
   ),
-  fc.constant<Step>((screen, at) => screen.tell(queued(`q${at}`, 'next', 'something that waits '.repeat(5)))),
+  fc.constant<Step>((screen, at) => screen.emit(queued(`q${at}`, 'next', 'something that waits '.repeat(5)))),
   fc.constant<Step>((screen) =>
-    screen.tell(fails(2, 3000, { kind: 'overloaded', status: 529, message: 'Overloaded' })),
+    screen.emit(fails(2, 3000, { kind: 'overloaded', status: 529, message: 'Overloaded' })),
   ),
   fc
     .constantFrom('a', 'y', 'enter', 'esc', 'up', 'down', 'ctrl+y', 'ctrl+t', '/', '?', 'ctrl+c', 'ctrl+j', 'ctrl+r')
@@ -172,18 +172,18 @@ test('nothing is printed twice or lost, however text is split and the window res
     fc.asyncProperty(plan, async ({ start, cuts, count, sizes }) => {
       const screen = openStage(start);
       const text = numbered(count).join('\n\n');
-      screen.tell(begins(), asked('go on'), opens('text'));
+      screen.emit(begins(), asked('go on'), opens('text'));
       let from = 0;
       for (let piece = 0; from < text.length; piece += 1) {
         const end = from + (cuts[piece % cuts.length] ?? 1);
-        screen.tell(grows(text.slice(from, end)));
+        screen.emit(grows(text.slice(from, end)));
         from = end;
         const to = piece % 7 === 6 ? sizes[Math.floor(piece / 7) % Math.max(1, sizes.length)] : undefined;
         if (to === undefined) continue;
         await screen.settled();
         screen.resize(to);
       }
-      screen.tell(over());
+      screen.emit(over());
       await screen.settled();
       const said = screen.logicalLines().join(' ').replaceAll(/\s+/g, ' ');
       for (let at = 0; at < count; at += 1) {
@@ -200,13 +200,13 @@ test('nothing is printed twice or lost, however text is split and the window res
 test('text at a steady pace costs at most five times its bytes', async () => {
   const screen = openStage({ cols: 120, rows: 40 });
   const text = numbered(isWholeRun ? 120 : 40).join('\n\n');
-  screen.tell(begins(), asked('go on'), opens('text'));
+  screen.emit(begins(), asked('go on'), opens('text'));
   await screen.settled();
   const before = screen.bytes().length;
   // A hundred pieces a second of 10 characters, drawn every 66 ms.
   for (let from = 0; from < text.length; from += 66) {
     screen.wait(66);
-    screen.tell(grows(text.slice(from, from + 66)));
+    screen.emit(grows(text.slice(from, from + 66)));
   }
   await screen.settled();
   expect((screen.bytes().length - before) / text.length).toBeLessThan(5);
@@ -229,12 +229,12 @@ test.each(['wrapped', 'cut'] as const)(
   'where rows that are too wide are %s, the scrollback is kept and no frame is left behind',
   async (resizeMode) => {
     const screen = openStage({ cols: 100, rows: 30 }, { resizeMode });
-    screen.tell(begins(), asked('where is it?'), opens('text'));
+    screen.emit(begins(), asked('where is it?'), opens('text'));
     for (const cols of [40, 80, 30, 100, 44]) {
-      screen.tell(grows('Some words that take a row and then some more of them. '));
+      screen.emit(grows('Some words that take a row and then some more of them. '));
       await screen.settled();
       screen.resize({ cols, rows: 30 });
-      screen.tell(grows('More. '));
+      screen.emit(grows('More. '));
       await screen.settled();
     }
     const rows = [...screen.scrollback(), ...screen.screen()];

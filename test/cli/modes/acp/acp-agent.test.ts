@@ -108,8 +108,8 @@ test('text streams, and calls are reported from announcement to result', async (
   );
   await newSession();
   expect(await prompt('go')).toEqual({ stopReason: 'end_turn' });
-  const told = updates.filter(({ sessionUpdate }) => !/^(available_commands|usage)_update$/.test(sessionUpdate));
-  expect(told).toEqual([
+  const reported = updates.filter(({ sessionUpdate }) => !/^(available_commands|usage)_update$/.test(sessionUpdate));
+  expect(reported).toEqual([
     {
       sessionUpdate: 'tool_call',
       toolCallId: 'c1',
@@ -331,12 +331,12 @@ test('model, thinking and mode are config options of the editor', async () => {
 });
 
 test('linked files are mentioned, embedded files are marked as data, and an empty prompt is refused', async () => {
-  const heard: unknown[] = [];
+  const received: unknown[] = [];
   const conversation = fake({
     replies: [says('read')],
     more: {
       async expandPrompt(words, images) {
-        heard.push(words, images);
+        received.push(words, images);
         return words;
       },
     },
@@ -353,7 +353,7 @@ test('linked files are mentioned, embedded files are marked as data, and an empt
       { type: 'image', mimeType: 'image/png', data: 'AAAA' },
     ],
   });
-  expect(heard).toEqual([
+  expect(received).toEqual([
     'compare @"/project/a b.txt" with /project/c.txt',
     [{ mediaType: 'image/png', data: 'AAAA' }],
   ]);

@@ -122,29 +122,33 @@ test('servers of the host and of settings are set together', async () => {
   expect(seen).toEqual([{ files: { command: 'files', args: ['.'] } }, ['calc']]);
 });
 
-test.each<[JsonObject, (told: unknown[]) => Partial<HostControlPort>, readonly unknown[]]>([
-  [{ subtype: 'mcp_reconnect', serverName: 's' }, (told) => ({ reconnectMcp: noted(told) }), ['s']],
-  [{ subtype: 'mcp_toggle', serverName: 's', enabled: false }, (told) => ({ toggleMcp: noted(told) }), ['s', 'off']],
-  [{ subtype: 'stop_task', task_id: 't' }, (told) => ({ stopTask: noted(told) }), ['t']],
+test.each<[JsonObject, (reported: unknown[]) => Partial<HostControlPort>, readonly unknown[]]>([
+  [{ subtype: 'mcp_reconnect', serverName: 's' }, (reported) => ({ reconnectMcp: noted(reported) }), ['s']],
+  [
+    { subtype: 'mcp_toggle', serverName: 's', enabled: false },
+    (reported) => ({ toggleMcp: noted(reported) }),
+    ['s', 'off'],
+  ],
+  [{ subtype: 'stop_task', task_id: 't' }, (reported) => ({ stopTask: noted(reported) }), ['t']],
   [
     { subtype: 'update_settings', source: 'localSettings', settings: { outputStyle: 'x' } },
-    (told) => ({ updateSettings: noted(told) }),
+    (reported) => ({ updateSettings: noted(reported) }),
     ['local', { outputStyle: 'x' }],
   ],
   [
     { subtype: 'apply_flag_settings', settings: { model: 'x' } },
-    (told) => ({ updateSettings: noted(told) }),
+    (reported) => ({ updateSettings: noted(reported) }),
     ['flag', { model: 'x' }],
   ],
 ])('%j reaches the conversation', async (request, port, expected) => {
-  const told: unknown[] = [];
-  expect(await asked(request, control(port(told)))).toEqual(ok({}));
-  expect(told).toEqual(expected);
+  const reported: unknown[] = [];
+  expect(await asked(request, control(port(reported)))).toEqual(ok({}));
+  expect(reported).toEqual(expected);
 });
 
-function noted(told: unknown[]): (...args: readonly unknown[]) => Promise<ActionResult> {
+function noted(reported: unknown[]): (...args: readonly unknown[]) => Promise<ActionResult> {
   return async (...args) => {
-    told.push(...args);
+    reported.push(...args);
     return { ok: true };
   };
 }

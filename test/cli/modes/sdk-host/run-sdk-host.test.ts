@@ -109,11 +109,11 @@ test('hooks and in-process servers are called over the wire', async () => {
   bench.respond(message, { mcp_response: { jsonrpc: '2.0', id: 1, result: { tools: [] } } });
   expect(await reply).toEqual({ jsonrpc: '2.0', id: 1, result: { tools: [] } });
 
-  const heard: JsonObject[] = [];
-  host?.mcpServers[0]?.onMessage((one) => heard.push(one));
+  const received: JsonObject[] = [];
+  host?.mcpServers[0]?.onMessage((one) => received.push(one));
   const note = { jsonrpc: '2.0', method: 'notifications/tools/list_changed' };
   await bench.ask({ subtype: 'mcp_message', server_name: 'calc', message: note });
-  expect(heard).toEqual([note]);
+  expect(received).toEqual([note]);
 });
 
 test('a permission request goes to the host, and its answer decides', async () => {
@@ -220,8 +220,8 @@ test('an interrupt withdraws the open request, is answered, and ends in a result
   // The cost of the reply may be reported before or after the question.
   const after = bench.lines.slice(before).filter(({ subtype }) => subtype !== 'status' && subtype !== 'spend');
   expect(after[0]).toEqual({ type: 'control_cancel_request', request_id: question.request_id });
-  const told = names(after).filter((name) => ['control_response', 'user', 'error_during_execution'].includes(name));
-  expect(told).toEqual(['user', 'control_response', 'user', 'error_during_execution']);
+  const reported = names(after).filter((name) => ['control_response', 'user', 'error_during_execution'].includes(name));
+  expect(reported).toEqual(['user', 'control_response', 'user', 'error_during_execution']);
   expect(after.findLast(({ type }) => type === 'user')).toMatchObject({
     message: { content: [{ type: 'text', text: '[Request interrupted by user for tool use]' }] },
   });

@@ -15,7 +15,7 @@ type Row = { readonly given: Options; readonly is: 'taken' | 'host' | 'refused' 
 const taken = (given: Options, more: Options = {}): Row => ({ given, is: 'taken', more });
 const host = (given: Options, more: Options = {}): Row => ({ given, is: 'host', more });
 const refused = (given: Options, more: Options = {}): Row => ({ given, is: 'refused', more });
-const told = (given: Options, more: Options = {}): Row => ({ given, is: 'told', more });
+const reported = (given: Options, more: Options = {}): Row => ({ given, is: 'told', more });
 
 const PLUGINS: Options = { plugins: [{ type: 'local', path: '/p' }] };
 const SERVERS: Options = { mcpServers: { notes: { command: 'notes' } } };
@@ -27,7 +27,7 @@ const OPTIONS: Readonly<Record<string, Row>> = {
   abortController: host({ abortController: new AbortController() }),
   additionalDirectories: taken({ additionalDirectories: ['/tmp'] }),
   agent: taken({ agent: 'pirate' }),
-  agentProgressSummaries: told({ agentProgressSummaries: true }),
+  agentProgressSummaries: reported({ agentProgressSummaries: true }),
   agents: taken({ agents: { pirate: { description: 'says arr', prompt: 'arr' } } }),
   allowDangerouslySkipPermissions: taken({ allowDangerouslySkipPermissions: true }),
   allowedTools: taken({ allowedTools: ['Read'] }),
@@ -92,7 +92,7 @@ const OPTIONS: Readonly<Record<string, Row>> = {
     { onUserDialog: async () => ({ behavior: 'cancelled' }) },
   ),
   systemPrompt: taken({ systemPrompt: { type: 'preset', preset: 'claude_code', append: 'Be kind.' } }),
-  taskBudget: told({ taskBudget: { total: 1000 } }),
+  taskBudget: reported({ taskBudget: { total: 1000 } }),
   thinking: taken({ thinking: { type: 'adaptive' } }),
   title: taken({ title: 'Tidy up' }),
   toolAliases: taken({ toolAliases: { Bash: 'mcp__notes__bash' } }),

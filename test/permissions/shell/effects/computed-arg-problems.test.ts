@@ -30,7 +30,7 @@ test('a computed name is not opened where it could be a denied one', () => {
   const lines = READERS.flatMap((reader) =>
     VALUES.flatMap((value) => [`f=x; ${reader} ${value}`, `for f in $(ls); do ${reader} ${value}; done`]),
   );
-  const ways = [
+  const variants = [
     'read f <<< .env; cat $f',
     'while read f; do cat "$f"; done < list',
     'set -- .env; cat $1',
@@ -45,7 +45,7 @@ test('a computed name is not opened where it could be a denied one', () => {
     'tar -T list -cf x',
     'rsync --files-from=list . h:',
   ];
-  expect(open([...someOf(lines, Math.floor(lines.length / 3)), ...ways])).toEqual([]);
+  expect(open([...someOf(lines, Math.floor(lines.length / 3)), ...variants])).toEqual([]);
 });
 
 test('nor is it changed', () => {

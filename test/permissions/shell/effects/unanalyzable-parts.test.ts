@@ -26,7 +26,7 @@ const COMPUTED = [
 const SHELLS = ['sh', 'bash', 'zsh -f', 'dash', 'fish', 'sudo bash', 'env -i sh', 'timeout 5 bash', 'busybox sh'];
 
 test('an unparsable script is passed to no shell', () => {
-  const ways: readonly ((shell: string, text: string) => string)[] = [
+  const variants: readonly ((shell: string, text: string) => string)[] = [
     (shell, text) => `${shell} -c '${text}'`,
     (shell, text) => `${shell} -c 'ls; ${text}'`,
     (shell, text) => `echo '${text}' | ${shell}`,
@@ -42,10 +42,10 @@ test('an unparsable script is passed to no shell', () => {
     (_, text) => `script -qc '${text}' x`,
     (_, text) => `env -S '${text}'`,
   ];
-  const anyCase = fc.tuple(fc.constantFrom(...ways), fc.constantFrom(...SHELLS), fc.constantFrom(...COMPUTED));
+  const anyCase = fc.tuple(fc.constantFrom(...variants), fc.constantFrom(...SHELLS), fc.constantFrom(...COMPUTED));
   fc.assert(
-    fc.property(anyCase, ([way, shell, text]) => {
-      expect(open([way(shell, text)])).toEqual([]);
+    fc.property(anyCase, ([variant, shell, text]) => {
+      expect(open([variant(shell, text)])).toEqual([]);
     }),
     runs(1_000),
   );

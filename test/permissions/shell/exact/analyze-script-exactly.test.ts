@@ -151,11 +151,13 @@ test('words are the arguments that bash passes', () => {
   expect(samples.length).toBeGreaterThan(enoughOf(runs(6_000)));
   const script = samples.map(({ command }) => `${command}\nprintf '\\1\\0'`).join('\n');
   const { stdout } = spawnSync('/bin/bash', BASH, { input: script, encoding: 'utf8', env: ENV });
-  const heard = stdout.split('\u0001\0').slice(0, -1);
+  const received = stdout.split('\u0001\0').slice(0, -1);
   // Without a word printf prints one empty string.
-  const wrong = samples.filter(({ words }, at) => (words.length === 0 ? '\0' : `${words.join('\0')}\0`) !== heard[at]);
+  const wrong = samples.filter(
+    ({ words }, at) => (words.length === 0 ? '\0' : `${words.join('\0')}\0`) !== received[at],
+  );
   expect(wrong.map(({ command, words }) => ({ command, words }))).toEqual([]);
-  expect(heard).toHaveLength(samples.length);
+  expect(received).toHaveLength(samples.length);
 });
 
 test('a loop is expanded as in bash', () => {
@@ -182,8 +184,8 @@ test('a loop is expanded as in bash', () => {
   expect(samples.length).toBeGreaterThan(enoughOf(runs(6_000)));
   const script = samples.map(({ command }) => `${command}\nprintf '\\1\\0'`).join('\n');
   const { stdout } = spawnSync('/bin/bash', BASH, { input: script, encoding: 'utf8', env: ENV });
-  const heard = stdout.split('\u0001\0').slice(0, -1);
-  expect(samples.filter(({ words }, at) => words.map((word) => `${word}\0`).join('') !== heard[at])).toEqual([]);
+  const received = stdout.split('\u0001\0').slice(0, -1);
+  expect(samples.filter(({ words }, at) => words.map((word) => `${word}\0`).join('') !== received[at])).toEqual([]);
 });
 
 test('commands that run unasked change nothing', () => {

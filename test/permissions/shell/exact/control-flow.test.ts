@@ -36,10 +36,10 @@ test('whatever values loops assign, the exact analysis has the words bash passes
   // A variable that no loop has set is not there: each line in a shell of its own.
   const lines = samples.map(({ command }) => `( ${command} ); printf '\\1\\0'`).join('\n');
   const { stdout } = spawnSync('/bin/bash', ['--noprofile', '--norc', '-c', lines], { encoding: 'utf8' });
-  const heard = stdout.split('\u0001\0').slice(0, -1);
+  const received = stdout.split('\u0001\0').slice(0, -1);
   // A loop that reads goes round as often as there are lines, so it may print less than was looked at.
   const wrong = samples.filter(({ command, words }, at) => {
-    const said = (heard[at] ?? '').split('\0').slice(0, -1);
+    const said = (received[at] ?? '').split('\0').slice(0, -1);
     return command.includes('while') ? said.some((word) => !words.includes(word)) : `${said}` !== `${words}`;
   });
   expect(wrong).toEqual([]);

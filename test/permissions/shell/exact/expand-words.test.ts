@@ -26,8 +26,8 @@ test('braces expand as in bash', () => {
   expect(samples.some(({ words = [] }) => words.length > 2)).toBe(true);
   const script = samples.map(({ command }) => `${command}; printf '\\1\\0'`).join('\n');
   const { stdout } = spawnSync('/bin/bash', [...BASH, script], { encoding: 'utf8' });
-  const heard = stdout.split('\u0001\0').slice(0, -1);
-  expect(samples.filter(({ words = [] }, at) => `${words.join('\0')}\0` !== heard[at])).toEqual([]);
+  const received = stdout.split('\u0001\0').slice(0, -1);
+  expect(samples.filter(({ words = [] }, at) => `${words.join('\0')}\0` !== received[at])).toEqual([]);
 });
 
 const PLAIN = ['a.ts', 'x/d.ts', 'y/z/e.md', 'b.ts', 'f.ts'];

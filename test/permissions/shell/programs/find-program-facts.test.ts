@@ -79,8 +79,8 @@ test('a denied path is denied in the code of every interpreter, however it is st
 test('every interpreter is denied the path, and each way of passing it code is closed', () => {
   const open = someOf([...INTERPRETERS.entries()], 40).flatMap(([at, name]) => {
     const code = CODES[at % CODES.length] ?? '';
-    const ways = getExactProgramFacts(name).interpreter?.inputIsData === true ? GIVEN : [...GIVEN, ...FED];
-    const tried = ways.filter((_, index) => (isWholeRun ? index % 6 === at % 6 : index === at % ways.length));
+    const variants = getExactProgramFacts(name).interpreter?.inputIsData === true ? GIVEN : [...GIVEN, ...FED];
+    const tried = variants.filter((_, index) => (isWholeRun ? index % 6 === at % 6 : index === at % variants.length));
     return tried.map((give) => give(name, code)).filter((line) => decideBash(fixture, line, DENIED).verdict !== 'deny');
   });
   expect(open).toEqual([]);

@@ -30,7 +30,7 @@ function askedFor(wants: ElicitationRequest): StageScreen {
   const screen = openStage({ cols: 80, rows: 24 });
   screen.wait(1000);
   const question = { kind: 'elicitation', server: 'github', message: 'Who are you?', wants } as const;
-  screen.tell(begins(), starts('c1', 'mcp__github__login', 'github: login'), asks('c1', question));
+  screen.emit(begins(), starts('c1', 'mcp__github__login', 'github: login'), asks('c1', question));
   screen.wait(600);
   return screen;
 }
@@ -99,7 +99,7 @@ longTest('a text field takes no text while the draft has some, and Esc leads to 
     message: 'Who are you?',
     wants: { mode: 'form', schema },
   } as const;
-  screen.tell(begins(), starts('c1', 'mcp__github__login', 'github: login'), asks('c1', question));
+  screen.emit(begins(), starts('c1', 'mcp__github__login', 'github: login'), asks('c1', question));
   screen.wait(3000);
   screen.type(' goes on');
   expect(screen.view().editor.text).toBe('my draft goes on');
@@ -177,7 +177,7 @@ longTest('in a low window the selected option is shown whole, and keeps its type
     description: `what ${label} costs and what comes with it, said at some length`,
   }));
   const question = { question: 'Which of them shall it be, given all that was said?', options, multiSelect: false };
-  screen.tell(begins(), asks('c1', { kind: 'questions', questions: [question] }));
+  screen.emit(begins(), asks('c1', { kind: 'questions', questions: [question] }));
   screen.wait(600);
   screen.press('down');
   await screen.settled();

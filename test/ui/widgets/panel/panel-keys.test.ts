@@ -123,7 +123,7 @@ test('a value is edited in place with the keys of a draft; ESC cancels', () => {
 
 test('a waiting question receives no key of a panel, nor those right after it', () => {
   const screen = openStage({ cols: 80, rows: 24 });
-  screen.tell(begins(), starts('c1', 'Bash', 'npm test'), permission('c1', 'Bash', {}));
+  screen.emit(begins(), starts('c1', 'Bash', 'npm test'), permission('c1', 'Bash', {}));
   screen.wait(500);
   screen.change((view) => ({ ...view, overlay: createPanelState(RULES, undefined) }));
   screen.wait(2000);

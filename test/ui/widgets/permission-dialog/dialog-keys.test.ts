@@ -14,7 +14,7 @@ function stage(): StageScreen {
 /** A command is asked about; the keys have been quiet for so long. */
 function askedFor(quietMs: number, command = 'npm run build'): StageScreen {
   const screen = stage();
-  screen.tell(
+  screen.emit(
     begins(),
     starts('c1', 'Bash', command),
     permission(
@@ -54,7 +54,7 @@ describe('a question accepts', () => {
   test('no key typed before it appeared, however typing continues', () => {
     const screen = stage();
     screen.type('fix the t');
-    screen.tell(begins(), starts('c1', 'Bash', 'x'), permission('c1', 'Bash', { kind: 'shell', command: 'x' }));
+    screen.emit(begins(), starts('c1', 'Bash', 'x'), permission('c1', 'Bash', { kind: 'shell', command: 'x' }));
     for (const letter of 'yan') screen.type(letter);
     expect(answer(screen)).toEqual([]);
     expect(screen.view().editor.text).toBe('fix the tyan');
@@ -80,7 +80,7 @@ describe('a question accepts', () => {
       },
     );
     const screen = stage();
-    screen.tell(begins(), starts('c1', 'Bash', 'rm -r x && npm run build'), request);
+    screen.emit(begins(), starts('c1', 'Bash', 'rm -r x && npm run build'), request);
     screen.wait(600);
     await screen.settled();
     expect(screen.screen().join('\n')).toMatch(
@@ -91,8 +91,8 @@ describe('a question accepts', () => {
   test('one answer for all reads and edits in the list behind ctrl+y; others keep asking', () => {
     const screen = stage();
     const wants = (id: string, kind: 'read' | 'edit' | 'shell', more = {}) =>
-      screen.tell(starts(id, 'Tool', id), permission(id, 'Tool', { kind }, { title: id, ...more }));
-    screen.tell(begins());
+      screen.emit(starts(id, 'Tool', id), permission(id, 'Tool', { kind }, { title: id, ...more }));
+    screen.emit(begins());
     wants('c1', 'edit');
     wants('c2', 'shell');
     wants('c3', 'read');
@@ -117,7 +117,7 @@ describe('a question accepts', () => {
   test('e to change an edit first', () => {
     const screen = stage();
     const asked = permission('c1', 'Edit', { kind: 'edit', input: { file_path: 'a' } });
-    screen.tell(begins(), starts('c1', 'Edit', 'Edit a'), asked);
+    screen.emit(begins(), starts('c1', 'Edit', 'Edit a'), asked);
     screen.wait(600);
     screen.press('e');
     expect(screen.effects).toMatchObject([{ type: 'edit_proposal', request: { id: 'ask-c1' } }]);
@@ -148,7 +148,7 @@ describe('a question accepts', () => {
   longTest('the keys after ctrl+y, whatever the draft', () => {
     const screen = stage();
     screen.type('a draft');
-    screen.tell(begins(), starts('c1', 'Bash', 'x'), permission('c1', 'Bash', { kind: 'shell', command: 'x' }));
+    screen.emit(begins(), starts('c1', 'Bash', 'x'), permission('c1', 'Bash', { kind: 'shell', command: 'x' }));
     screen.press('ctrl+y', 'y');
     expect([answer(screen), screen.view().editor.text]).toEqual([[], 'a draft']);
     screen.wait(350);
@@ -185,7 +185,7 @@ describe('a question accepts', () => {
   test('no Enter where the call could do harm, before an option was selected', () => {
     const screen = stage();
     const risks = [{ kind: 'deletes', text: 'deletes build/' }] as const;
-    screen.tell(begins(), permission('c1', 'Bash', { kind: 'shell', command: 'rm -rf build' }, { risks }));
+    screen.emit(begins(), permission('c1', 'Bash', { kind: 'shell', command: 'rm -rf build' }, { risks }));
     screen.wait(600);
     screen.press('enter');
     expect(answer(screen)).toEqual([]);
@@ -214,7 +214,7 @@ describe('a question accepts', () => {
   test('a yes after the script that the command runs was read', async () => {
     const screen = stage();
     const scripts = [{ path: '/somewhere/b.sh', lines: ['#!/bin/sh', 'touch \u202eevil'], moreLines: 3 }];
-    screen.tell(
+    screen.emit(
       begins(),
       starts('c1', 'Bash', 'sh b.sh'),
       permission('c1', 'Bash', { kind: 'shell', command: 'sh b.sh' }, { scripts }),
@@ -232,14 +232,14 @@ describe('a question accepts', () => {
 
   test('no repeated key that was meant for the previous question', () => {
     const screen = askedFor(500);
-    screen.tell(permission('c2', 'Bash', { kind: 'shell', command: 'x' }));
+    screen.emit(permission('c2', 'Bash', { kind: 'shell', command: 'x' }));
     screen.press('y');
-    screen.tell({ type: 'permission_answer', requestId: 'ask-c1', answer: { behavior: 'allow' }, by: 'person' });
+    screen.emit({ type: 'permission_answer', requestId: 'ask-c1', answer: { behavior: 'allow' }, by: 'person' });
     for (let pressed = 0; pressed < 9; pressed += 1) {
       screen.wait(200);
       screen.press('y');
     }
-    screen.tell({ type: 'permission_answer', requestId: 'ask-c2', answer: { behavior: 'allow' }, by: 'host' });
+    screen.emit({ type: 'permission_answer', requestId: 'ask-c2', answer: { behavior: 'allow' }, by: 'host' });
     screen.press('y');
     expect([answer(screen).length, screen.view().editor.text]).toEqual([1, '']);
   });
@@ -267,7 +267,7 @@ describe('a question accepts', () => {
   longTest('Ctrl+C to clear a draft first, then as no', () => {
     const screen = stage();
     screen.type('a draft');
-    screen.tell(begins(), permission('c1', 'Bash', { kind: 'shell', command: 'x' }));
+    screen.emit(begins(), permission('c1', 'Bash', { kind: 'shell', command: 'x' }));
     screen.wait(600);
     screen.press('ctrl+c');
     expect([screen.effects, screen.view().editor.text]).toEqual([[], '']);
@@ -281,7 +281,7 @@ describe('a question uses the composer', () => {
   test('for a reason, and restores the draft afterwards', () => {
     const screen = stage();
     screen.type('my draft');
-    screen.tell(begins(), starts('c1', 'Bash', 'x'), permission('c1', 'Bash', { kind: 'shell', command: 'x' }));
+    screen.emit(begins(), starts('c1', 'Bash', 'x'), permission('c1', 'Bash', { kind: 'shell', command: 'x' }));
     screen.press('ctrl+y');
     screen.wait(350);
     screen.press('n');
@@ -304,7 +304,7 @@ describe('a question uses the composer', () => {
 
   longTest('for a plan that the user changes', () => {
     const screen = stage();
-    screen.tell(begins(), asks('p', { kind: 'plan', plan: 'Do it.' }));
+    screen.emit(begins(), asks('p', { kind: 'plan', plan: 'Do it.' }));
     screen.wait(500);
     screen.press('e');
     screen.type(' Twice.');
@@ -318,7 +318,7 @@ test('a command without a wider rule is suggested verbatim, with the reason and 
     const screen = stage();
     const exact = { rule: 'Bash(node x.js)', keep };
     const facts = { kind: 'shell', command: 'node x.js', input: { command: 'node x.js' } } as const;
-    screen.tell(
+    screen.emit(
       begins(),
       starts('c1', 'Bash', 'node x.js'),
       permission('c1', 'Bash', facts, { exact, narrow: 'node can run anything' }),
@@ -354,7 +354,7 @@ test('questions in several parts are answered one by one, and can be revisited',
     { question: 'First?', multiSelect: false, options },
     { question: 'Second?', multiSelect: true, options },
   ];
-  screen.tell(begins(), asks('q', { kind: 'questions', questions }));
+  screen.emit(begins(), asks('q', { kind: 'questions', questions }));
   screen.wait(500);
   for (const key of ['1', 'b', '2', '1', '2', 'enter']) {
     screen.press(key);
@@ -367,7 +367,7 @@ test('questions in several parts are answered one by one, and can be revisited',
 
 describe('a question that closes by itself', () => {
   const closes = (screen: StageScreen) =>
-    screen.tell({ type: 'permission_answer', requestId: 'ask-c1', answer: { behavior: 'allow' }, by: 'host' });
+    screen.emit({ type: 'permission_answer', requestId: 'ask-c1', answer: { behavior: 'allow' }, by: 'host' });
 
   test('discards the key meant for it: it reaches neither the draft nor the next question', () => {
     const alone = askedFor(600);
@@ -378,7 +378,7 @@ describe('a question that closes by itself', () => {
     alone.type('z');
     expect([alone.effects, alone.view().editor.text]).toEqual([[], 'z']);
     const two = askedFor(600);
-    two.tell(starts('c2', 'Bash', 'rm x'), permission('c2', 'Bash', { kind: 'shell', command: 'rm x' }));
+    two.emit(starts('c2', 'Bash', 'rm x'), permission('c2', 'Bash', { kind: 'shell', command: 'rm x' }));
     closes(two);
     two.wait(600);
     two.press('y');
@@ -435,7 +435,7 @@ longTest('text that arrives at once goes to the draft, a repeated key goes nowhe
 longTest('text typed right after ESC is in the draft, and a second ESC is received', () => {
   const screen = askedFor(600);
   screen.press('esc');
-  screen.tell({ type: 'permission_answer', requestId: 'ask-c1', answer: { behavior: 'deny' }, by: 'person' });
+  screen.emit({ type: 'permission_answer', requestId: 'ask-c1', answer: { behavior: 'deny' }, by: 'person' });
   screen.press('n');
   screen.press('o');
   expect(screen.view().editor.text).toBe('no');
@@ -443,7 +443,7 @@ longTest('text typed right after ESC is in the draft, and a second ESC is receiv
 
 test.each(someOf(['esc', 'ctrl+c']))('%s at a question gives queued messages back to the draft', (key) => {
   const screen = askedFor(0);
-  screen.tell(queued('q1', 'next', 'first'), queued('q2', 'after', 'second'));
+  screen.emit(queued('q1', 'next', 'first'), queued('q2', 'after', 'second'));
   screen.wait(600);
   screen.press(key);
   screen.wait(100);

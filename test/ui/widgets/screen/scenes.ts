@@ -87,12 +87,12 @@ const OVERLOADED = { kind: 'overloaded', status: 529, message: 'Overloaded' } as
 
 /** A turn that has come as far as its calls. */
 function working(screen: StageScreen, prompt: string, words: string): void {
-  screen.tell(begins(), asked(prompt), opens('text'), said(words));
+  screen.emit(begins(), asked(prompt), opens('text'), said(words));
 }
 
 function shell(screen: StageScreen, command: string, more: Parameters<typeof permission>[3] = {}): void {
   working(screen, 'build it again', 'I clear the old build first.');
-  screen.tell(
+  screen.emit(
     starts('c1', 'Bash', command, { command }),
     permission('c1', 'Bash', { kind: 'shell', command, input: { command } }, more),
   );
@@ -173,47 +173,47 @@ export const SCENES: readonly Scene[] = [
   {
     name: 'waiting-for-the-first-token',
     play(screen) {
-      screen.tell(begins(), asked('explain src/app.ts'), { type: 'request_sent', attempt: 1, model: 'sonnet-5' });
+      screen.emit(begins(), asked('explain src/app.ts'), { type: 'request_sent', attempt: 1, model: 'sonnet-5' });
       screen.wait(2000);
     },
   },
   {
     name: 'thinking',
     play(screen) {
-      screen.tell(begins(), asked('explain src/app.ts'), opens('thinking'));
+      screen.emit(begins(), asked('explain src/app.ts'), opens('thinking'));
       screen.wait(8000);
     },
   },
   {
     name: 'no-data',
     play(screen) {
-      screen.tell(begins(), asked('explain src/app.ts'), opens('text'), grows('It starts'));
+      screen.emit(begins(), asked('explain src/app.ts'), opens('text'), grows('It starts'));
       screen.wait(17_000);
     },
   },
   {
     name: 'streaming',
     play(screen) {
-      screen.tell(begins(), asked('add a greeting with a template string'), opens('text'));
-      screen.tell(
+      screen.emit(begins(), asked('add a greeting with a template string'), opens('text'));
+      screen.emit(
         grows("I'll change `greet` so that it builds the string in one go.\n\nThen the tests need one more ca"),
       );
       screen.wait(6000);
-      screen.tell(grows('se'));
+      screen.emit(grows('se'));
     },
   },
   {
     name: 'streaming-code',
     play(screen) {
-      screen.tell(begins(), asked('show me'), opens('text'));
-      screen.tell(grows('Here it is:\n\n```ts\nexport function greet(name: string) {\n  // say hello\n  return `Hel'));
+      screen.emit(begins(), asked('show me'), opens('text'));
+      screen.emit(grows('Here it is:\n\n```ts\nexport function greet(name: string) {\n  // say hello\n  return `Hel'));
     },
   },
   {
     name: 'streaming-table',
     play(screen) {
-      screen.tell(begins(), asked('compare them'), opens('text'));
-      screen.tell(
+      screen.emit(begins(), asked('compare them'), opens('text'));
+      screen.emit(
         grows('In short:\n\n| file | calls |\n|:-----|------:|\n| src/app.ts | 1 |\n| src/mail.ts | 12 |\n| src/la'),
       );
     },
@@ -221,24 +221,24 @@ export const SCENES: readonly Scene[] = [
   {
     name: 'answer',
     play(screen) {
-      screen.tell(begins(), asked('what does greet do?'), opens('text'), grows(ANSWER), said(ANSWER), over());
+      screen.emit(begins(), asked('what does greet do?'), opens('text'), grows(ANSWER), said(ANSWER), over());
     },
   },
   {
     name: 'tool-running',
     play(screen) {
       working(screen, 'run the tests', 'I run them.');
-      screen.tell(starts('c1', 'Bash', 'npm test', { command: 'npm test' }));
+      screen.emit(starts('c1', 'Bash', 'npm test', { command: 'npm test' }));
       screen.wait(14_000);
       const tail = ['✓ lexer 41 tests', '✓ parser 88 tests', 'running compact.test.ts …'];
-      screen.tell(reports('c1', { kind: 'output', tail, totalBytes: 3277, elapsedMs: 14_000, timeoutMs: 120_000 }));
+      screen.emit(reports('c1', { kind: 'output', tail, totalBytes: 3277, elapsedMs: 14_000, timeoutMs: 120_000 }));
     },
   },
   {
     name: 'tools-side-by-side',
     play(screen) {
       working(screen, 'look around', 'I look around.');
-      screen.tell(
+      screen.emit(
         starts('c1', 'Bash', 'npm test', { command: 'npm test' }),
         starts('c2', 'Read', 'Read src/app.ts'),
         starts('c3', 'Grep', 'Grep greet('),
@@ -255,7 +255,7 @@ export const SCENES: readonly Scene[] = [
       const file = (name: string) =>
         ({ kind: 'file', path: `/home/me/proj/${name}`, lines: 10, partial: false }) as const;
       const output = Array.from({ length: 120 }, (_, at) => `line ${at + 1}`).join('\n');
-      screen.tell(
+      screen.emit(
         starts('c1', 'Read', 'Read src/app.ts'),
         starts('c2', 'Read', 'Read README.md'),
         starts('c3', 'Bash', 'npm test', { command: 'npm test' }),
@@ -295,7 +295,7 @@ export const SCENES: readonly Scene[] = [
         added: 3,
         removed: 1,
       } as const;
-      screen.tell(starts('c1', 'Edit', 'Edit src/app.ts'), ends('c1', 'Edit', { display }), over());
+      screen.emit(starts('c1', 'Edit', 'Edit src/app.ts'), ends('c1', 'Edit', { display }), over());
     },
   },
   {
@@ -323,7 +323,7 @@ export const SCENES: readonly Scene[] = [
           ],
         },
       ];
-      screen.tell(
+      screen.emit(
         starts('c1', 'Glob', 'Glob **/*.{ts,mjs}'),
         starts('c2', 'Read', 'Read package.json'),
         starts('c3', 'Read', 'Read src/cart.mjs'),
@@ -346,14 +346,14 @@ export const SCENES: readonly Scene[] = [
       );
       const changedLines = { added: 1, removed: 1 };
       screen.change((view) => ({ ...view, facts: { ...view.facts, costUsd: 0.29, changedLines } }));
-      screen.tell({ ...over(), durationMs: 34_000 });
+      screen.emit({ ...over(), durationMs: 34_000 });
     },
   },
   {
     name: 'busy',
     play(screen) {
       working(screen, 'survey the sources and fix what fails', 'I send two ahead, and look at the tests myself.');
-      screen.tell(
+      screen.emit(
         starts('t', 'TodoWrite', 'TodoWrite'),
         ends('t', 'TodoWrite', { display: { kind: 'todo', todos: TODOS } }),
         starts('c1', 'Bash', 'npm test'),
@@ -364,7 +364,7 @@ export const SCENES: readonly Scene[] = [
       const tail = ['✓ lexer 41 tests', '✓ parser 88 tests', 'running compact.test.ts …'];
       const agent = (line: string) =>
         ({ kind: 'agent', agentId: 'a1', agentType: 'Explore', line, calls: 12, tokens: 14_000 }) as const;
-      screen.tell(
+      screen.emit(
         reports('c1', { kind: 'output', tail, totalBytes: 3277, elapsedMs: 14_000, timeoutMs: 120_000 }),
         reports('c2', agent('Grep "lex("')),
         reports('c3', agent('Read src/lex.ts')),
@@ -377,10 +377,10 @@ export const SCENES: readonly Scene[] = [
     name: 'sub-agent',
     play(screen) {
       working(screen, 'find all callers', 'I send somebody.');
-      screen.tell(starts('c1', 'Task', 'find callers of greet'));
+      screen.emit(starts('c1', 'Task', 'find callers of greet'));
       screen.wait(5000);
       const line = 'Grep greet(';
-      screen.tell(reports('c1', { kind: 'agent', agentId: 'a1', agentType: 'Explore', line, calls: 7, tokens: 900 }));
+      screen.emit(reports('c1', { kind: 'agent', agentId: 'a1', agentType: 'Explore', line, calls: 7, tokens: 900 }));
     },
   },
   {
@@ -450,7 +450,7 @@ export const SCENES: readonly Scene[] = [
     play(screen) {
       working(screen, 'use a template string', 'I change it.');
       const path = '/home/me/proj/src/app.ts';
-      screen.tell(
+      screen.emit(
         starts('c1', 'Edit', 'Edit src/app.ts'),
         permission(
           'c1',
@@ -469,7 +469,7 @@ export const SCENES: readonly Scene[] = [
     play(screen) {
       working(screen, 'tidy up', 'Three changes.');
       const ask = (id: string, tool: string, facts: Parameters<typeof permission>[2], title: string) =>
-        screen.tell(starts(id, tool, title), permission(id, tool, facts, { title }));
+        screen.emit(starts(id, tool, title), permission(id, tool, facts, { title }));
       ask('c1', 'Edit', { kind: 'edit', writes: ['/home/me/proj/src/app.ts'] }, 'Edit /home/me/proj/src/app.ts');
       ask('c2', 'Bash', { kind: 'shell', command: 'rm -rf build' }, 'rm -rf build');
       ask('c3', 'Read', { kind: 'read' }, 'Read /home/me/notes.txt');
@@ -483,7 +483,7 @@ export const SCENES: readonly Scene[] = [
     play(screen) {
       working(screen, 'write the values', 'I write them.');
       const path = '/home/me/proj/src/values.ts';
-      screen.tell(
+      screen.emit(
         starts('c1', 'Write', 'Write src/values.ts'),
         permission(
           'c1',
@@ -502,7 +502,7 @@ export const SCENES: readonly Scene[] = [
     play(screen) {
       working(screen, 'read the page', 'I fetch it.');
       const url = 'https://example.com/a?b=c';
-      screen.tell(
+      screen.emit(
         starts('c1', 'WebFetch', url),
         permission(
           'c1',
@@ -529,7 +529,7 @@ export const SCENES: readonly Scene[] = [
       working(screen, 'file an issue', 'I file it.');
       const tool = 'mcp__github__create_issue';
       const input = { repo: 'me/proj', title: 'Crash on resize', body: 'It crashes. '.repeat(40) };
-      screen.tell(
+      screen.emit(
         starts('c1', tool, 'github: create_issue', input),
         permission(
           'c1',
@@ -550,7 +550,7 @@ export const SCENES: readonly Scene[] = [
       screen.change((view) => ({ ...view, facts: { ...view.facts, mode: 'plan' } }));
       working(screen, 'plan it', 'Here is what I would do.');
       const plan = '# Plan\n\n1. Read `greet`\n2. Change it\n3. Test it\n';
-      screen.tell(starts('c1', 'ExitPlanMode', 'Plan'), asks('c1', { kind: 'plan', plan }));
+      screen.emit(starts('c1', 'ExitPlanMode', 'Plan'), asks('c1', { kind: 'plan', plan }));
       screen.wait(600);
     },
   },
@@ -566,7 +566,7 @@ export const SCENES: readonly Scene[] = [
         { question: 'Which database?', multiSelect: false, options },
         { question: 'Which extras?', multiSelect: true, options: [{ label: 'Cache' }, { label: 'Search' }] },
       ];
-      screen.tell(starts('c1', 'AskUserQuestion', 'Which database?'), asks('c1', { kind: 'questions', questions }));
+      screen.emit(starts('c1', 'AskUserQuestion', 'Which database?'), asks('c1', { kind: 'questions', questions }));
       screen.wait(600);
     },
   },
@@ -588,28 +588,28 @@ export const SCENES: readonly Scene[] = [
         message: 'Which account?',
         wants: ACCOUNT_FORM,
       } as const;
-      screen.tell(starts('c1', 'mcp__github__login', 'github: login'), asks('c1', question));
+      screen.emit(starts('c1', 'mcp__github__login', 'github: login'), asks('c1', question));
       screen.wait(600);
     },
   },
   {
     name: 'retry',
     play(screen) {
-      screen.tell(begins(), asked('go on'), fails(2, 7000, OVERLOADED));
+      screen.emit(begins(), asked('go on'), fails(2, 7000, OVERLOADED));
     },
   },
   {
     name: 'failed',
     play(screen) {
       const failure = { kind: 'auth', status: 401, message: 'invalid x-api-key' } as const;
-      screen.tell(begins(), asked('go on'), over('api_error', failure));
+      screen.emit(begins(), asked('go on'), over('api_error', failure));
     },
   },
   {
     name: 'stopped',
     play(screen) {
       working(screen, 'run the tests', 'I run them.');
-      screen.tell(starts('c1', 'Bash', 'npm test', { command: 'npm test' }));
+      screen.emit(starts('c1', 'Bash', 'npm test', { command: 'npm test' }));
       screen.wait(4000);
       const display = {
         kind: 'output',
@@ -618,15 +618,15 @@ export const SCENES: readonly Scene[] = [
         exitCode: 143,
         hiddenLines: 0,
       } as const;
-      screen.tell(ends('c1', 'Bash', { status: 'interrupted', durationMs: 4000, display }), over('aborted_tools'));
+      screen.emit(ends('c1', 'Bash', { status: 'interrupted', durationMs: 4000, display }), over('aborted_tools'));
     },
   },
   {
     name: 'queue',
     play(screen) {
       working(screen, 'run the tests', 'I run them.');
-      screen.tell(starts('c1', 'Bash', 'npm test', { command: 'npm test' }));
-      screen.tell(queued('q1', 'next', 'fix the lexer first'), queued('q2', 'after', 'then write the changelog'));
+      screen.emit(starts('c1', 'Bash', 'npm test', { command: 'npm test' }));
+      screen.emit(queued('q1', 'next', 'fix the lexer first'), queued('q2', 'after', 'then write the changelog'));
       screen.type('and anoth');
     },
   },
@@ -634,34 +634,34 @@ export const SCENES: readonly Scene[] = [
     name: 'queue-behind-a-question',
     play(screen) {
       shell(screen, 'npm run build', { description: 'Build the project' });
-      screen.tell(queued('q1', 'next', 'fix the lexer first'));
+      screen.emit(queued('q1', 'next', 'fix the lexer first'));
     },
   },
   {
     name: 'making-room',
     play(screen) {
       const cause = 'making room: 187k → about 40k';
-      screen.tell(begins(), asked('go on'), { type: 'recovery_start', recovery: 'auto_compact', cause });
+      screen.emit(begins(), asked('go on'), { type: 'recovery_start', recovery: 'auto_compact', cause });
       screen.wait(9000);
     },
   },
   {
     name: 'made-room',
     play(screen) {
-      screen.tell(begins(), asked('go on'), {
+      screen.emit(begins(), asked('go on'), {
         type: 'compacted',
         boundary: { role: 'boundary', id: 'b1', trigger: 'auto', preTokens: 187_000 },
         messages: [{ role: 'user', id: 's1', origin: 'summary', blocks: [{ type: 'text', text: 'We went on.' }] }],
         postTokens: 38_000,
       });
-      screen.tell(over());
+      screen.emit(over());
     },
   },
   {
     name: 'tasks',
     play(screen) {
       working(screen, 'fix the bug', 'I keep a list.');
-      screen.tell(
+      screen.emit(
         starts('c1', 'TodoWrite', 'TodoWrite'),
         ends('c1', 'TodoWrite', { display: { kind: 'todo', todos: TODOS } }),
       );
@@ -703,7 +703,7 @@ export const SCENES: readonly Scene[] = [
         exitCode: 0,
         hiddenLines: 0,
       } as const;
-      screen.tell({ ...starts('typed-1', 'Bash', 'git status'), messageId: '' }, ends('typed-1', 'Bash', { display }));
+      screen.emit({ ...starts('typed-1', 'Bash', 'git status'), messageId: '' }, ends('typed-1', 'Bash', { display }));
     },
   },
   {

@@ -26,7 +26,7 @@ export type StageScreen = TerminalScreen & {
   view(): ViewState;
   /** What keys asked the program to do, in order. */
   readonly effects: UiEffect[];
-  tell(...events: readonly AgentEvent[]): void;
+  emit(...events: readonly AgentEvent[]): void;
   press(...keys: readonly string[]): void;
   type(text: string): void;
   paste(text: string): void;
@@ -97,7 +97,7 @@ export function openStage(size: ScreenSize, options: Partial<ScreenOptions> = {}
     view = output.render(view);
   }
 
-  function hear(bytes: string): void {
+  function feed(bytes: string): void {
     receive(bytes);
     giveUp();
   }
@@ -130,17 +130,17 @@ export function openStage(size: ScreenSize, options: Partial<ScreenOptions> = {}
     effects,
     viewer,
     view: () => view,
-    tell(...events) {
+    emit(...events) {
       for (const event of events) view = reduceView(view, event, nowMs);
       put();
     },
     press(...keys) {
-      for (const key of keys) hear(bytesOfKey(key));
+      for (const key of keys) feed(bytesOfKey(key));
     },
-    type: hear,
-    send: hear,
+    type: feed,
+    send: feed,
     receive,
-    paste: (text) => hear(`\x1b[200~${text}\x1b[201~`),
+    paste: (text) => feed(`\x1b[200~${text}\x1b[201~`),
     wait(ms) {
       const until = nowMs + ms;
       if (ms >= patienceMs(undecoded.pending)) giveUp();

@@ -6,7 +6,7 @@ import { openStage } from '../screen/stage-screen.ts';
 /** The rows that calls leave in the history of a terminal of 120 columns. */
 async function rowsOf(...events: readonly AgentEvent[]): Promise<readonly string[]> {
   const screen = openStage({ cols: 120, rows: 40 });
-  screen.tell(begins(), asked('go'), ...events);
+  screen.emit(begins(), asked('go'), ...events);
   await screen.settled();
   const all = [...screen.scrollback(), ...screen.screen()];
   screen.close();
@@ -188,7 +188,7 @@ test('a new file takes at most ten rows, a change 24, counted after wrapping', a
 
 test('with timestamps a turn ends with one', async () => {
   const screen = openStage({ cols: 80, rows: 24 }, { times: 'shown' });
-  screen.tell(begins(), asked('go'), starts('c1', 'Bash', 'true'), ends('c1', 'Bash', {}), over());
+  screen.emit(begins(), asked('go'), starts('c1', 'Bash', 'true'), ends('c1', 'Bash', {}), over());
   await screen.settled();
   expect(screen.screen()).toContainEqual(expect.stringMatching(/^── .*1 call · \d\d:\d\d/));
   screen.close();

@@ -34,7 +34,7 @@ export function openPage({ entries, height }: { readonly entries: number; readon
     screen,
     press: screen.press,
     type: screen.type,
-    answer: (text) => screen.tell(begins(), grows(text), over()),
+    answer: (text) => screen.emit(begins(), grows(text), over()),
     isOpen: () => screen.view().overlay?.kind === 'viewer',
     rows: () => viewer().rows,
     top: () => viewer().top,

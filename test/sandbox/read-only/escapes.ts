@@ -1,5 +1,5 @@
 /** Commands of a hostile program. Each prints OUT when it gets somewhere; what it leaves behind is looked for besides. */
-export const WAYS_OUT: Readonly<Record<string, string>> = {
+export const ESCAPES: Readonly<Record<string, string>> = {
   // Writing.
   'a file in the workspace': 'touch new && echo OUT; echo x > new2 && echo OUT',
   'a file that is there':
