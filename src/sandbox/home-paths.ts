@@ -2,6 +2,7 @@ import { lstatSync } from 'node:fs';
 import { basename, isAbsolute, join } from 'node:path';
 import type { Environment } from '../contracts/environment.ts';
 import { listFolderNames } from '../lib/files/read-or-default.ts';
+import { splitWords } from '../lib/text/lines.ts';
 import { isSecretFileArg } from '../permissions/paths/secret-paths.ts';
 import { isPathInside } from '../permissions/resolve-path.ts';
 import { listGitUserFiles } from './git-paths.ts';
@@ -108,11 +109,9 @@ const PLAIN_FILES: readonly string[] = [
   ...['.m2/settings.xml', '.nuget/NuGet/NuGet.Config', '.config/uv/uv.toml', '.config/pypoetry/config.toml'],
 ];
 
-const parseNames = (text: string) => text.split(/\s+/).filter((name) => name !== '');
-
 /** Entries of the home folder that are shown: toolchains, package caches, configuration without secrets. */
 const OPEN_ENTRIES = new Set(
-  parseNames(`
+  splitWords(`
     .gitconfig .npmrc .yarnrc .yarnrc.yml .pnpmrc .bunfig.toml .condarc .mambarc .hgrc .pip .gemrc
     .gitignore .gitignore_global .gitattributes .gitmessage .gitmessage.txt .editorconfig .inputrc .terminfo .ignore
     .rgignore .fdignore .agignore .prettierrc .eslintrc .stylelintrc .rubocop.yml .clang-format .clang-tidy .flake8
@@ -134,23 +133,23 @@ const OPEN_ENTRIES = new Set(
 const OPEN_FOLDERS: Readonly<Record<string, readonly string[]>> = {
   go: ['bin', 'pkg'],
   Android: ['Sdk'],
-  Library: parseNames(`
+  Library: splitWords(`
     pnpm Python Ruby Java Fonts Perl R Developer/Toolchains Android/sdk Caches/go-build Caches/pip Caches/uv Caches/deno
     Caches/pypoetry Caches/Yarn Caches/pnpm Caches/node-gyp Caches/Homebrew Caches/ms-playwright Caches/typescript
     Caches/Cypress Caches/electron Caches/bazelisk Caches/mypy Caches/golangci-lint Caches/CocoaPods
   `),
-  '.config': parseNames(`
+  '.config': splitWords(`
     git go mise fontconfig nix nixpkgs uv ruff black yapf pycodestyle flake8 pylintrc rustfmt clangd yamllint stylua
     stylelint prettier ripgrep fd bat pip/pip.conf pnpm/rc npm/npmrc matplotlib pypoetry/config.toml
     containers/registries.conf containers/policy.json containers/storage.conf
   `),
-  '.local': parseNames(`
+  '.local': splitWords(`
     bin lib lib64 include opt pipx man go state/nix share/man share/bash-completion share/mise share/rtx share/uv
     share/pnpm share/fnm share/virtualenv share/virtualenvs share/pipx share/gem share/cargo share/rustup share/go
     share/fonts share/mime share/locale share/icons share/nix share/ghcup share/coursier share/NuGet share/hatch
     share/pdm share/pypoetry share/swiftly share/aquaproj-aqua share/julia share/racket share/nvm
   `),
-  '.cache': parseNames(`
+  '.cache': splitWords(`
     pip uv go-build go-mod yarn pnpm npm bun deno node node-gyp typescript bazel bazelisk ccache sccache clangd pre-commit
     ms-playwright ms-playwright-go puppeteer Cypress electron electron-builder pypoetry pdm hatch pipx pipenv virtualenv
     mypy ruff black huggingface torch nltk fontconfig mesa_shader_cache composer nix coursier gopls golangci-lint

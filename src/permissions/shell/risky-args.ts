@@ -1,3 +1,4 @@
+import { createLazy } from '../../lib/memoize.ts';
 import { splitWords } from '../../lib/text/lines.ts';
 import { type DecisionContext, isInWorkspace, resolveCallPath } from '../decision-context.ts';
 import { listOptionOutputs } from './effects/written-file-args.ts';
@@ -8,12 +9,14 @@ import { isDownloader } from './programs/program-risks.ts';
 /** Options that mean the same in most programs: what to run or load, which configuration to use, where to write. */
 const COMMON_OPTION_NAMES =
   'exec eval command cmd shell script-shell rsh config config-file config-env conf rcfile rc-file init-file env-file require import preload loader plugin plugins plugin-dir rulesdir resolve-plugins-relative-to module-path upload-pack receive-pack toolexec vettool wrapper runner pre pager editor post-renderer to-command use-compress-program compress-program checkpoint-action filter-command output output-file output-document output-dir out-dir outdir outfile';
-const COMMON_OPTIONS = COMMON_OPTION_NAMES.split(' ').map((name) => `--${name}`);
+const listCommonOptions = createLazy(() => COMMON_OPTION_NAMES.split(' ').map((name) => `--${name}`));
 /** The same, and names of single programs, without regard to case and dashes: `--outDir`, `-outDir`. */
-const COMMON_PLAIN_NAMES = new Set(
-  [
-    ...COMMON_OPTION_NAMES.split(' '),
-    ...splitWords(`
+const getCommonPlainNames = createLazy(
+  () =>
+    new Set(
+      [
+        ...COMMON_OPTION_NAMES.split(' '),
+        ...splitWords(`
       outdirectory declarationdir tsbuildinfofile generatetrace generatecpuprofile rootdir basetemp confcutdir junitxml
       junitfile reportfile resultlog logfile tracefile profileoutput cachedir cachelocation cachedirectory cachefile
       configpath configs tsconfig globalconfig userconfig envdir dotenv dotenvpath settingsfile
@@ -21,7 +24,8 @@ const COMMON_PLAIN_NAMES = new Set(
       transformer resolver parser formatterpath reporterpath executable executablepath browserpath interpreter
       scriptshell hook hooks initscript initfile preprocessor postprocessor onsuccess onfailure
     `),
-  ].map((name) => name.replace(/-/g, '')),
+      ].map((name) => name.replace(/-/g, '')),
+    ),
 );
 /** Names that programs which read and print use for something harmless. */
 const READER_NAMES = new Set(splitWords('output pre command exec cmd require import pager wrapper parser transform'));
@@ -50,7 +54,7 @@ export function hasRiskyArg(argv: readonly string[], from: number): boolean {
     ...commandMarkers.filter((option) => /^-[^-]|^--./.test(option)),
   ];
   const allRiskyOptions = [
-    ...COMMON_OPTIONS,
+    ...listCommonOptions(),
     ...programOptions.flatMap((option) => resolveSubcommandOption(argv, option)),
   ];
   const dashes = argv.indexOf('--', from);
@@ -76,7 +80,9 @@ function isCommonOption(program: string, arg: string): boolean {
   const [, option = ''] = /^--?([A-Za-z][\w-]{3,})(?:[=:.].*)?$/s.exec(arg) ?? [];
   const plain = option.toLowerCase().replace(/[-_]/g, '');
   // Programs that only read their operands give some of these names another meaning.
-  return COMMON_PLAIN_NAMES.has(plain) && (!READER_NAMES.has(plain) || findProgramFacts(program).reads === undefined);
+  return (
+    getCommonPlainNames().has(plain) && (!READER_NAMES.has(plain) || findProgramFacts(program).reads === undefined)
+  );
 }
 
 type OpenArgs = Pick<ResolvedCommand, 'cwds'> & { readonly argv: readonly string[] };

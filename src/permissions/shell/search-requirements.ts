@@ -91,12 +91,14 @@ export function createSecretCopyRequirement(subject: string): Requirement {
 }
 
 /** Secret names as globs that every search tool reads in the same way. */
-const SECRET_NAMES = SECRET_GLOBS.filter((glob) => !glob.includes('/') && isExactGlobPattern(glob));
-const NAME_TESTS = SECRET_NAMES.map(createGlobSegmentTest);
+const listSecretNames = createLazy(() =>
+  SECRET_GLOBS.filter((glob) => !glob.includes('/') && isExactGlobPattern(glob)),
+);
+const listNameTests = createLazy(() => listSecretNames().map(createGlobSegmentTest));
 
 /** True for a name that searches exclude when they get the options for it. */
 export function isExcludedFromSearch(name: string): boolean {
-  return NAME_TESTS.some((matches) => matches(name));
+  return listNameTests().some((matches) => matches(name));
 }
 
 /** True for a search that accepts further options which exclude names. */
@@ -113,7 +115,7 @@ export function createSearchShellFunctions(): Readonly<Record<string, string>> {
   return Object.fromEntries(
     KNOWN_PROGRAM_NAMES.flatMap((name) => {
       const options = getExactProgramFacts(name)
-        .excludeOptions?.(SECRET_NAMES)
+        .excludeOptions?.(listSecretNames())
         .map((option) => `'${option}'`);
       if (options === undefined) return [];
       const report = `{ echo ${SECRETS_EXCLUDED_LINE} >&3; } 2>/dev/null`;

@@ -1,3 +1,4 @@
+import { createLazy } from '../../../lib/memoize.ts';
 import { BUILD_TOOLS } from './build-tools.ts';
 import { FILE_CHANGERS } from './file-changers.ts';
 import { FILE_READERS } from './file-readers.ts';
@@ -27,7 +28,9 @@ const PROGRAMS: ProgramFactsByName = {
 export const KNOWN_PROGRAM_NAMES: readonly string[] = Object.keys(PROGRAMS);
 
 const UNKNOWN_PROGRAM: ProgramFacts = {};
-const LOWER_CASE_PROGRAMS = new Map(Object.entries(PROGRAMS).map(([name, row]) => [name.toLowerCase(), row]));
+const getLowerCasePrograms = createLazy(
+  () => new Map(Object.entries(PROGRAMS).map(([name, row]) => [name.toLowerCase(), row])),
+);
 /** The dynamic loader, which runs other programs: `ld-linux-x86-64.so.2`. */
 const DYNAMIC_LOADER = /^ld(?:-[\w-]+)?\.so(?:\.\d+)*$/;
 
@@ -36,7 +39,7 @@ export function getExactProgramFacts(name: string): ProgramFacts {
   return Object.hasOwn(PROGRAMS, name) ? (PROGRAMS[name] ?? UNKNOWN_PROGRAM) : UNKNOWN_PROGRAM;
 }
 
-const NAMES_ENDING_IN_DIGITS = [...LOWER_CASE_PROGRAMS.keys()].filter((name) => /\d$/.test(name));
+const listNamesEndingInDigits = createLazy(() => [...getLowerCasePrograms().keys()].filter((name) => /\d$/.test(name)));
 
 /**
  * Returns the facts about any program that may run under this name, for decisions against it: `/usr/bin/python3.12`,
@@ -47,7 +50,7 @@ export function findProgramFacts(path: string): ProgramFacts {
   if (Object.hasOwn(PROGRAMS, name)) return getExactProgramFacts(name);
   const lowerName = (DYNAMIC_LOADER.test(name) ? 'ld.so' : name.replace(/\.exe$/i, '')).toLowerCase();
   const row =
-    LOWER_CASE_PROGRAMS.get(lowerName) ?? (/\d/.test(lowerName) ? findVersionedProgram(lowerName) : undefined);
+    getLowerCasePrograms().get(lowerName) ?? (/\d/.test(lowerName) ? findVersionedProgram(lowerName) : undefined);
   if (row === undefined) return UNKNOWN_PROGRAM;
   // A similar name proves nothing in favour of the program: any operand may be a file, and `-o` an output.
   const { opensNoFiles: _, dashOIsNotOutput: __, reads: ___, subcommands: ____, ...rest } = row;
@@ -56,12 +59,12 @@ export function findProgramFacts(path: string): ProgramFacts {
 
 /** `python3.12`, but also `radare2-5.9` and `d8-3`, where the digit before the version belongs to the name. */
 function findVersionedProgram(lowerName: string): ProgramFacts | undefined {
-  const unversioned = LOWER_CASE_PROGRAMS.get(lowerName.replace(/[-_.]?\d.*$/s, ''));
+  const unversioned = getLowerCasePrograms().get(lowerName.replace(/[-_.]?\d.*$/s, ''));
   if (unversioned !== undefined) return unversioned;
-  const name = NAMES_ENDING_IN_DIGITS.find(
+  const name = listNamesEndingInDigits().find(
     (candidate) => lowerName.startsWith(candidate) && /^[-_.]?\d/.test(lowerName.slice(candidate.length)),
   );
-  return name === undefined ? undefined : LOWER_CASE_PROGRAMS.get(name);
+  return name === undefined ? undefined : getLowerCasePrograms().get(name);
 }
 
 /** True for `--version` and `--help` of a program that answers these without reading the project. */

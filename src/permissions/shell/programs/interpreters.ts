@@ -4,7 +4,7 @@ import {
   analyzeAwkCommand,
   analyzeNodeCommand,
   createSyntaxCheckAnalyzer,
-  SHADOWING_MODULES,
+  listShadowingModules,
 } from './read-only-grammars.ts';
 
 const INTERPRETER: ProgramFacts = { interpreter: {}, inlineScripts: 'calls' };
@@ -37,7 +37,7 @@ export const INTERPRETERS: ProgramFactsByName = {
   ...defineProgramFacts('python python3', {
     ...INTERPRETER,
     versionArg: VERSION_ARG,
-    analyzeArgs: createSyntaxCheckAnalyzer(/^-m py_compile$/, SHADOWING_MODULES),
+    analyzeArgs: createSyntaxCheckAnalyzer(/^-m py_compile$/, listShadowingModules),
   }),
   ...defineProgramFacts(
     'python2 pypy ipython bpython jython micropython circuitpython graalpy cython hy xonsh sage',

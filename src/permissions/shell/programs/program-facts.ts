@@ -237,7 +237,9 @@ export type ProgramFlags = {
 
 /** Gives several programs the same row. */
 export function defineProgramFacts(names: string, row: ProgramFacts): ProgramFactsByName {
-  return Object.fromEntries(splitWords(names).map((name) => [name, row]));
+  const rows: Record<string, ProgramFacts> = {};
+  for (const name of splitWords(names)) rows[name] = row;
+  return rows;
 }
 
 /** The files that a read-only command would read, each checked on its own, or the reason why it may do more. */

@@ -28,8 +28,11 @@ const FORGE_CHANGE =
 const createRows = (
   programs: string,
   ...stakes: readonly ProgramRisk[]
-): Readonly<Record<string, readonly ProgramRisk[]>> =>
-  Object.fromEntries(programs.split(' ').map((name) => [name, stakes]));
+): Readonly<Record<string, readonly ProgramRisk[]>> => {
+  const rows: Record<string, readonly ProgramRisk[]> = {};
+  for (const name of programs.split(' ')) rows[name] = stakes;
+  return rows;
+};
 const restrictTo = (stake: ProgramRisk, pattern: RegExp): ProgramRisk => ({ ...stake, when: pattern });
 const createDeletion = (text: string, pattern?: RegExp): ProgramRisk => {
   return { kind: 'deletes', text, ...(pattern === undefined ? {} : { when: pattern }) };

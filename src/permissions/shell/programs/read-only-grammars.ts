@@ -1,3 +1,4 @@
+import { createLazy } from '../../../lib/memoize.ts';
 import { splitWords } from '../../../lib/text/lines.ts';
 import type { ShellArgument } from '../parse/shell-words.ts';
 import {
@@ -56,7 +57,7 @@ export function analyzeNodeCommand(args: readonly ShellArgument[]): ReadOnlyAnal
 /** Creates the analysis of an interpreter that only checks the syntax of files: its option, then plain paths. */
 export function createSyntaxCheckAnalyzer(
   option: RegExp,
-  unlessFiles?: readonly AncestorFileCondition[],
+  listUnlessFiles?: () => readonly AncestorFileCondition[],
 ): (args: readonly ShellArgument[]) => ReadOnlyAnalysis | undefined {
   return (args) => {
     const texts = args.map(({ text }) => text);
@@ -66,7 +67,7 @@ export function createSyntaxCheckAnalyzer(
     if (!isCheck || args.some(({ kind, text }, at) => kind !== 'literal' || (at >= start && text.startsWith('-'))))
       return undefined;
     const reads = { ok: true, reads: files, searches: [], follows: 'none' } as const;
-    return unlessFiles === undefined ? reads : { ...reads, unlessFiles };
+    return listUnlessFiles === undefined ? reads : { ...reads, unlessFiles: listUnlessFiles() };
   };
 }
 
@@ -81,8 +82,10 @@ const COMPILER_MODULES = splitWords(`
 `);
 
 /** Files of the project that Python would load as such a module. */
-export const SHADOWING_MODULES: readonly AncestorFileCondition[] = COMPILER_MODULES.flatMap((name) =>
-  ['.py', '.pyc', '.so', '/__init__.py', '/__init__.pyc'].map((end) => ({ name: `${name}${end}` })),
+export const listShadowingModules = createLazy((): readonly AncestorFileCondition[] =>
+  COMPILER_MODULES.flatMap((name) =>
+    ['.py', '.pyc', '.so', '/__init__.py', '/__init__.pyc'].map((end) => ({ name: `${name}${end}` })),
+  ),
 );
 
 /** Analyzes `tsc --noEmit`, which checks types and writes nothing, with a project or files. */

@@ -14,8 +14,8 @@ const RESOURCE_KINDS =
 const COMMON_PAIRS =
   'svc,deploy deploy,svc pods,svc svc,pods pods,deploy deploy,pods po,svc svc,po po,svc,deploy deploy,rs,pods';
 const CLUSTER_SUBCOMMANDS: Readonly<Record<string, RegExp>> = {
-  ...Object.fromEntries(splitWords(`${RESOURCE_KINDS} ${COMMON_PAIRS}`).map((kind) => [`get ${kind}`, CLUSTER_OPTION])),
-  ...Object.fromEntries(splitWords('pods pod nodes node').map((kind) => [`top ${kind}`, CLUSTER_OPTION])),
+  ...createClusterRows('get', `${RESOURCE_KINDS} ${COMMON_PAIRS}`),
+  ...createClusterRows('top', 'pods pod nodes node'),
   version: /^--client$/,
   'api-resources': CLUSTER_OPTION,
   explain: /^--recursive$/,
@@ -27,6 +27,12 @@ const CLUSTER_SUBCOMMANDS: Readonly<Record<string, RegExp>> = {
   'rollout history': CLUSTER_OPTION,
   'auth can-i': CLUSTER_OPTION,
 };
+
+function createClusterRows(sub: string, kinds: string): Readonly<Record<string, RegExp>> {
+  const rows: Record<string, RegExp> = {};
+  for (const kind of splitWords(kinds)) rows[`${sub} ${kind}`] = CLUSTER_OPTION;
+  return rows;
+}
 
 /** Tools for servers, clusters and services of others. */
 export const SERVER_ADMIN_PROGRAMS: ProgramFactsByName = {
