@@ -14,12 +14,12 @@ export function resolveModel(name: string): string {
   if (alias) return alias;
   // Short forms without the prefix: `sonnet-5`, `opus 4.8`.
   const short = `claude-${lower.replaceAll(/[. ]/g, '-')}`;
-  return FACTS.some(([id]) => id === short) ? short : trimmed;
+  return FACTS.has(short) ? short : trimmed;
 }
 
 /** Returns true if the model, with or without a date suffix, is in the built-in table. */
 export function isBuiltInModel(model: string): boolean {
-  return findKnown(resolveModel(model)) !== undefined;
+  return findKnownId(resolveModel(model)) !== undefined;
 }
 
 /** Returns the model for plan mode when `opusplan` is chosen, otherwise `undefined`. */
@@ -35,9 +35,9 @@ export function getPlanModeModel(name: string | undefined): string | undefined {
 /** Returns the built-in facts about a model. A date suffix is ignored; unknown models get conservative values. */
 export const getModelInfo = memoizeByKey((model: string): ModelInfo => {
   const id = resolveModel(model);
-  const known = findKnown(id);
-  const price = findModelPrice(known?.[0] ?? id);
-  const facts = known?.[1] ?? (id.startsWith('claude-') ? UNKNOWN_CLAUDE : UNKNOWN);
+  const known = findKnownId(id) ?? id;
+  const price = findModelPrice(known);
+  const facts = FACTS.get(known) ?? (id.startsWith('claude-') ? UNKNOWN_CLAUDE : UNKNOWN);
   return { id, label: formatLabel(id), ...facts, ...(price && { price }) };
 });
 
@@ -143,7 +143,7 @@ const DEMO: Facts = {
   webSearch: false,
 };
 
-const FACTS: readonly (readonly [string, Facts])[] = [
+const FACTS: ReadonlyMap<string, Facts> = new Map<string, Facts>([
   ['claude-fable-5-2', ADAPTIVE_ONLY],
   ['claude-fable-5-1', ADAPTIVE_ONLY],
   ['claude-fable-5', ADAPTIVE_ONLY],
@@ -165,7 +165,7 @@ const FACTS: readonly (readonly [string, Facts])[] = [
   ['claude-haiku-5-5', { ...ADAPTIVE_ON, defaultEffort: 'medium' }],
   ['claude-haiku-4-5', BUDGETED],
   ['demo', DEMO],
-];
+]);
 
 const UNKNOWN: Facts = {
   contextWindow: 32_000,
@@ -189,10 +189,9 @@ const UNKNOWN_CLAUDE: Facts = {
   promptCache: true,
 };
 
-/** Finds the entry of an id, with or without a date suffix. */
-function findKnown(id: string): (typeof FACTS)[number] | undefined {
-  const undated = id.replace(/-\d{8}$/, '');
-  return FACTS.find(([known]) => id === known || undated === known);
+/** Returns the id in the table, without a date suffix. */
+function findKnownId(id: string): string | undefined {
+  return [id, id.replace(/-\d{8}$/, '')].find((known) => FACTS.has(known));
 }
 
 /** Shortens `claude-haiku-4-5-20251001` to `haiku 4.5`; other names are returned unchanged. */
