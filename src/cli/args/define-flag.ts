@@ -91,17 +91,22 @@ export function describeFlag({ description, default: defaultValue }: CliFlag): s
 }
 
 /** Splits the syntax of a flag into names and placeholder: `-r`, `--resume`, `[session]`. */
-export function parseFlagSyntax({ syntax }: CliFlag): {
+export function parseFlagSyntax(flag: CliFlag): {
   readonly short: string | undefined;
   readonly long: readonly string[];
   readonly value: string | undefined;
 } {
-  const names = syntax.match(/(?<=^|[\s,])--?[A-Za-z][\w-]*/g) ?? [];
+  const names = listFlagNames(flag);
   return {
     short: names.find((name) => !name.startsWith('--')),
     long: names.filter((name) => name.startsWith('--')),
-    value: syntax.match(/[<[].*[>\]]/)?.[0],
+    value: flag.syntax.match(/[<[].*[>\]]/)?.[0],
   };
+}
+
+/** Returns the names of a flag, with their dashes. */
+export function listFlagNames({ syntax }: CliFlag): readonly string[] {
+  return syntax.match(/(?<=^|[\s,])--?[A-Za-z][\w-]*/g) ?? [];
 }
 
 /** The `--json` flag shared by subcommands. */

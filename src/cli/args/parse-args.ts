@@ -1,6 +1,6 @@
 import { Command, CommanderError, Option } from 'commander';
 import { findClosestWord } from '../../lib/text/closest-word.ts';
-import { type CliFlag, type FlagTable, parseFlagSyntax } from './define-flag.ts';
+import { type CliFlag, type FlagTable, listFlagNames, parseFlagSyntax } from './define-flag.ts';
 import { CLI_FLAGS } from './flags.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -39,7 +39,9 @@ export function splitArgsByFlags(
     .argument('[operands...]')
     .action(() => undefined);
   // Registering a flag costs commander as much as parsing one, so only flags that may be present are registered.
-  for (const flag of Object.values(table)) if (isMentioned(flag, args)) command.addOption(toCommanderOption(flag));
+  const mentioned = listMentionedNames(args);
+  for (const flag of Object.values(table))
+    if (listFlagNames(flag).some((name) => mentioned.has(name))) command.addOption(toCommanderOption(flag));
   try {
     command.parse([...args], { from: 'user' });
   } catch (thrown) {
@@ -50,13 +52,12 @@ export function splitArgsByFlags(
   return { values: command.opts(), operands: command.args };
 }
 
-/** Reports false positives for short flags, which may be combined: `-pc`. */
-function isMentioned(flag: CliFlag, args: readonly string[]): boolean {
-  const { short, long } = parseFlagSyntax(flag);
-  return args.some(
-    (arg) =>
-      long.some((name) => arg === name || arg.startsWith(`${name}=`)) ||
-      (short !== undefined && /^-[^-]/.test(arg) && arg.includes(short.slice(1))),
+/** Returns the flag names in the arguments. Short flags may be combined, so every letter of `-pc` counts as one. */
+function listMentionedNames(args: readonly string[]): ReadonlySet<string> {
+  return new Set(
+    args.flatMap((arg) =>
+      /^-[^-]/.test(arg) ? [...arg.slice(1)].map((letter) => `-${letter}`) : [arg.replace(/=.*$/s, '')],
+    ),
   );
 }
 

@@ -18,7 +18,7 @@ export function splitLines(text: string): string[] {
 }
 
 /** Splits a text into words: long lists of names are easier to read as a text. */
-export const splitWords = (text: string): readonly string[] => text.split(/\s+/).filter((word) => word !== '');
+export const splitWords = (text: string): readonly string[] => text.match(/\S+/g) ?? [];
 
 /** Returns the 1-based line number of an offset. */
 export function getLineNumber(text: string, offset: number): number {
