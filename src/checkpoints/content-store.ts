@@ -18,8 +18,8 @@ import { dirname, join } from 'node:path';
 
 /**
  * A content store in one file, for the contents of the whole workspace before a command runs: one file per content
- * would take fifty times as long. Deleted at the end of the process; after a crash, at the end of the next run of the
- * session.
+ * would take fifty times as long, and hard links would change with `>>`. Deleted at the end of the process; after a
+ * crash, at the end of the next run of the session.
  */
 export type SingleFileContentStore = ContentStore & {
   /** Writes the index of the contents put since the last flush, so that they survive a crash. */

@@ -19,7 +19,7 @@ const METADATA_COMMANDS = new Set(['ls-files', 'log', 'rev-parse', 'rev-list', '
 
 /**
  * Runs a git command for ouro itself, in a trusted folder only, and returns its output. Programs that the repository
- * configures are overridden. Uses `execFile`, because the first command runs during startup (docs/decisions/0012).
+ * configures are overridden. Uses `execFile`, because the first command runs during startup (decision 0012).
  */
 export async function runGit(args: readonly string[], cwd: string, options: GitOptions): Promise<string> {
   const [command = ''] = args;
@@ -56,6 +56,7 @@ export async function runGit(args: readonly string[], cwd: string, options: GitO
 
 const OVERRIDES: readonly (readonly [string, string])[] = [
   ['core.fsmonitor', 'false'],
+  // Set by many projects (husky), so it makes no repository unsafe; the hooks just do not run.
   ['core.hooksPath', '/dev/null'],
   ['core.pager', 'cat'],
   // Comparing a submodule starts another git, which uses the submodule's configuration.

@@ -134,7 +134,10 @@ async function findHookInputs(hook: Hook, fields: JsonObject, deps: HookDeps): P
   return inputs;
 }
 
-/** Lists the events of the calls that a call consists of, such as the edits of a rename. */
+/**
+ * Lists the events of the calls that a call consists of, such as the edits of a rename: hooks that guard or format
+ * files match `Edit|Write` and read `file_path`.
+ */
 function listParts({ tool_name: name, tool_input: call, ...fields }: JsonObject): readonly JsonObject[] {
   if (typeof name !== 'string' || !isJsonObject(call)) return [];
   const parts = findBuiltInToolTraits(name)?.listParts?.(call) ?? [];

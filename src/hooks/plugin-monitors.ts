@@ -9,7 +9,10 @@ import type { ProcessLedger } from '../tools/bash/run-shell.ts';
 import type { ShellRegistry } from '../tools/bash/shell-registry.ts';
 import { quoteFolderVariables } from './hook-runners.ts';
 
-/** The monitors of plugins, which run beside the session with the rights of hooks. */
+/**
+ * The monitors of plugins, which run beside the session with the rights of hooks. Each is a background shell whose
+ * every line is watched, so the list of shells, the limits of lines and of automatic turns hold for it.
+ */
 export type PluginMonitors = ReturnType<typeof createPluginMonitors>;
 
 type MonitorDeps = {

@@ -111,7 +111,10 @@ type KeyringOptions = {
 /** Long enough for the user to unlock the keyring. */
 const TIMEOUT_MS = 60_000;
 
-/** Opens the keyring of the platform; `undefined` if there is none, as over ssh. */
+/**
+ * Opens the keyring of the platform; `undefined` if there is none, as over ssh. Called as a program: a module for it
+ * would need a binary per platform.
+ */
 function openKeyring({ variables, ouroHome, platform = process.platform }: KeyringOptions): Keyring | undefined {
   const run = (file: string, args: readonly string[], input = '') =>
     runProgram(file, args, { env: variables, input, timeoutMs: TIMEOUT_MS, killSignal: 'SIGKILL' });

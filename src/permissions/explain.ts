@@ -184,6 +184,7 @@ function decideCase(explainCase: ExplainCase, base: Policy, { fs, getToolFacts }
     ...base,
     mode: explainCase.mode ?? base.mode,
     canBypass: true,
+    // A case with rules or a folder of its own tests rules, not the trust in this machine's folders.
     trusted: explainCase.trusted ?? (base.trusted || explainCase.cwd !== undefined || rules !== undefined),
     cwd,
     workspaceRoots: explainCase.cwd === undefined ? base.workspaceRoots : [explainCase.cwd],

@@ -114,7 +114,10 @@ export function buildUnsetArgs({ secretVariables }: SandboxPlan): readonly strin
   return secretVariables.length === 0 ? [] : ['/usr/bin/env', ...secretVariables.flatMap((name) => ['-u', name])];
 }
 
-/** Drops all capabilities; root keeps those for file access, but not the one to mount. */
+/**
+ * Drops all capabilities; root keeps those for file access, which package managers that change owners need, but not the
+ * one to mount, with which a command could escape.
+ */
 function buildCapabilityArgs(user: SandboxPlan['user']): readonly string[] {
   const retained = user === 'root' ? ['CAP_DAC_OVERRIDE', 'CAP_CHOWN', 'CAP_FOWNER'] : [];
   return ['--cap-drop', 'ALL', ...retained.flatMap((name) => ['--cap-add', name])];

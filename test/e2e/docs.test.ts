@@ -1,6 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { chmod } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { calls, says, toolUse } from '../support/api/reply.ts';
 import { type Script, startApiServer } from '../support/api/server.ts';
@@ -8,7 +8,8 @@ import { runHere } from '../support/run-here.ts';
 import { someOf } from '../support/runs.ts';
 import { createTempProject } from '../support/temp-project.ts';
 
-const DOCS = join(import.meta.dirname, '../../docs');
+const ROOT = join(import.meta.dirname, '../..');
+const DOCS = join(ROOT, 'docs');
 const read = (name: string) => readFileSync(join(DOCS, name), 'utf8');
 
 /** A fenced block: its language, what stands behind it (a file's name, or `run`), and its text. */
@@ -68,30 +69,45 @@ test.each(someOf(EXAMPLES, 2))(
   },
 );
 
-test('every page is linked from the index, and every link of a page leads somewhere', () => {
-  const pages = readdirSync(DOCS).filter((name) => name.endsWith('.md'));
+test('every page is linked from the index', () => {
   const index = read('README.md');
-  expect(pages.filter((page) => page !== 'README.md' && !index.includes(`(${page})`))).toEqual([]);
-  const broken = pages.flatMap((page) =>
-    [...read(page).matchAll(/\]\((?!https?:|#)([^)#]+)/g)]
-      .map(([, target = '']) => target)
-      .filter((target) => !exists(join(DOCS, target)))
-      .map((target) => `${page}: ${target}`),
-  );
+  const pages = readdirSync(DOCS).filter((name) => name.endsWith('.md') && name !== 'README.md');
+  expect(pages.filter((page) => !index.includes(`(${page})`))).toEqual([]);
+});
+
+test('every relative link of a page leads somewhere', () => {
+  const broken = filesOf('.', 'docs', 'packages', '.claude', '.github')
+    .filter((path) => path.endsWith('.md'))
+    .flatMap((path) =>
+      [...readFileSync(join(ROOT, path), 'utf8').matchAll(/\]\((?![a-z]+:|#|<)([^)#\s]+)/g)]
+        .map(([, target = '']) => target)
+        .filter((target) => !existsSync(join(ROOT, dirname(path), target)))
+        .map((target) => `${path}: ${target}`),
+    );
   expect(broken).toEqual([]);
 });
+
+test('every decision that a page or a comment names exists', () => {
+  const decisions = readdirSync(join(DOCS, 'decisions')).map((name) => Number(name.slice(0, 4)));
+  const missing = filesOf('.', 'docs', 'packages', '.claude', 'src', 'test', 'bin', 'bench').flatMap((path) =>
+    [...readFileSync(join(ROOT, path), 'utf8').matchAll(/\b(?:decision |docs\/decisions\/)(0\d{3}|[1-9]\d*)\b/g)]
+      .filter(([, number]) => !decisions.includes(Number(number)))
+      .map(([name]) => `${path}: ${name}`),
+  );
+  expect(missing).toEqual([]);
+});
+
+/** The text files of the repository in folders, those at its top for `.`; without data of tests and what is installed. */
+function filesOf(...folders: readonly string[]): readonly string[] {
+  return folders.flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: folder !== '.', encoding: 'utf8' })
+      .map((path) => (folder === '.' ? path : `${folder}/${path}`))
+      .filter((path) => /\.(?:md|[cm]?[jt]sx?)$/.test(path) && !/(?:node_modules|dist|fixtures)\//.test(path)),
+  );
+}
 
 /** The words of a line as a shell would split it, without the program. */
 function wordsOf(line: string): readonly string[] {
   const words = [...line.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)];
   return words.map(([, double, single, plain]) => double ?? single ?? plain ?? '').slice(1);
-}
-
-function exists(path: string): boolean {
-  try {
-    readdirSync(path);
-    return true;
-  } catch (thrown) {
-    return thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOTDIR';
-  }
 }

@@ -8,7 +8,10 @@ const { createQuestionsView, createSessionsView } = require('./session-views.cjs
 const SELECTION_DELAY_MS = 100;
 const TERMINAL = 'ouro';
 
-/** Starts the link, the commands and the views. */
+/**
+ * Starts the link, the commands and the views. The extension has no dependencies and needs no bundler: VS Code runs
+ * these files as they are.
+ */
 async function activate(context) {
   const { subscriptions } = context;
   const reviews = createDiffReviews(subscriptions);

@@ -15,7 +15,10 @@ type AutoContinueDeps = { readonly agent: Agent; readonly shells: Pick<ShellRegi
 /** The automatic turns, which start when background work ends. */
 export type AutoContinue = ReturnType<typeof createAutoContinue>;
 
-/** Creates the automatic turns of a conversation. */
+/**
+ * Creates the automatic turns of a conversation. They run no prompt hook and create no checkpoint: the changes belong
+ * to the prompt that started the work. A queued message instead would look like the user's.
+ */
 export function createAutoContinue(core: Core, { agent, shells }: AutoContinueDeps) {
   let state = INITIAL_STATE;
   let pending: Promise<void> = Promise.resolve();

@@ -62,7 +62,7 @@ export type RebuiltRequest = {
   readonly prompt: RecordedRequestHead | undefined;
 };
 
-/** Walks through the recorded requests of a session. */
+/** Walks through the recorded requests of a session. Each is a function of the records before it, as a resume needs. */
 export function* rebuildRequests(records: readonly SessionRecord[]): Generator<RebuiltRequest, void> {
   let conversation = EMPTY_CONVERSATION;
   let head = INITIAL_REQUEST_HEAD_STATE;

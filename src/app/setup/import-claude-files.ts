@@ -80,7 +80,10 @@ export async function answerImportOffer(
   return [copied, ...skipped.map((problem) => `  not copied: ${problem}`)].map((line) => sanitize(line, 'line'));
 }
 
-/** Imports the user's Claude Code files into the ouro folder. Existing files are never replaced. */
+/**
+ * Imports the user's Claude Code files into the ouro folder. Existing files are never replaced. They are copied once:
+ * used in place, a change by the other program would change ouro, such as a new hook or a mode without questions.
+ */
 async function importAll(from: string, ouroHome: string): Promise<ClaudeMemoryImport> {
   await mkdir(ouroHome, { recursive: true, mode: 0o700 });
   const parts = [

@@ -5,7 +5,7 @@ import { sortKeys } from '../../lib/json.ts';
 import { computeShortHash } from '../../lib/text/short-hash.ts';
 import type { CompletedCall } from '../tool-calls/tool-scheduler.ts';
 
-/** Calls that take longer wait for something, which may take many of them. */
+/** Calls that take longer wait for something, which may take many of them. Models often wait with `sleep 5`. */
 const WAIT_MS = 3000;
 const LONG_TEXT_CHARS = 200;
 /** A result of this length is hardly the same by chance, as `done` may be. */

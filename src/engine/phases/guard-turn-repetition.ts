@@ -146,7 +146,8 @@ function findTurnRepetition(recent: readonly TurnFingerprint[]): TurnRepetition 
 
 /**
  * Finds how often the last turns repeat earlier ones, in any order: the turns since the last one that was new, per
- * different turn among them. So one call, a cycle of any length and a cycle in changing order count alike.
+ * different turn among them. So one call, a cycle of any length and a cycle in changing order count alike, and what
+ * repeats itself between new steps does not, such as a test after each change.
  */
 function findRepeatedTurns(
   recent: readonly TurnFingerprint[],

@@ -1,4 +1,5 @@
 import { parse as parseJsonc } from 'jsonc-parser';
+// A parser of our own would take 300 lines for the part of TOML that these files use; `Bun.TOML` is in one runtime only.
 import { parse as parseToml } from 'smol-toml';
 import { z } from 'zod';
 import type { JsonObject } from '../../contracts/json.ts';

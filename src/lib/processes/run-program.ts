@@ -127,7 +127,10 @@ function collectOutput(stream: Readable, maxBytes: number): () => Buffer {
   return () => Buffer.concat(chunks);
 }
 
-/** Loads execa with `Set.prototype.union`, which it needs while loading and Node 20 does not have. */
+/**
+ * Loads execa with `Set.prototype.union`, which it needs while loading and Node 20 does not have. execa 9, which
+ * supports Node 20, can kill no process group.
+ */
 async function loadExeca(): Promise<typeof import('execa')> {
   if ('union' in Set.prototype) return await import('execa');
   Object.defineProperty(Set.prototype, 'union', { value: union, configurable: true, writable: true });

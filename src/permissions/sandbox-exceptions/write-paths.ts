@@ -25,7 +25,8 @@ const MAX_PATHS = 10;
 
 /**
  * Adds a requirement for each path that a sandboxed call asks to write. Each needs its own approval, once or by a rule
- * such as `Outside(write:~/.cache/x)` or `Outside(npm:* write:~/.npm)`; protected paths are denied.
+ * such as `Outside(write:~/.cache/x)` or `Outside(npm:* write:~/.npm)`; protected paths are denied. An edit rule opens
+ * nothing: it covers one tool with one text.
  */
 export function addWritePathFindings(context: DecisionContext, findings: AnalysisFindings): AnalysisFindings {
   const { facts, policy } = context;

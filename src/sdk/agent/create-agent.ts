@@ -214,7 +214,7 @@ type DefaultContextDeps = {
 
 /**
  * Creates the default context pipeline: it excludes old results, then summarizes with the current model. It stores
- * nothing.
+ * nothing: an application has chosen no disk, and there is none in a browser.
  */
 function createDefaultContext({ options, setup, meter, newId }: DefaultContextDeps): ContextPort {
   const tools = () => setup.current().tools;

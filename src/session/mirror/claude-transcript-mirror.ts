@@ -12,7 +12,10 @@ import type { SessionRecordSink } from '../records/session-transcript.ts';
 import { listSubAgentIds } from '../sub-agents.ts';
 import { type ClaudeLineConverter, createClaudeTranscriptConverter } from './claude-lines.ts';
 
-/** A copy of the conversation in the transcript format of Claude Code, written while nothing else waits. */
+/**
+ * A copy of the conversation in the transcript format of Claude Code, written while nothing else waits. Hooks and other
+ * tools read it, ouro never does: a resumed session is written again.
+ */
 export type ClaudeTranscriptMirror = SessionRecordSink & { readonly path: string };
 
 type MirrorOptions = {

@@ -27,7 +27,7 @@ const CONVERSATION_TYPES: ReadonlySet<string> = new Set([
 /** Enough of a line to hold the longest of these types. */
 const TYPE_BYTES = 40;
 
-/** Larger than any request can be: older parts of the conversation could not be sent anyway. */
+/** Larger than any request can be (some 30 MB): older parts of the conversation could not be sent anyway. */
 const MAX_BYTES = 50_000_000;
 /** Limits for the earlier prompts that are kept nevertheless. */
 const MAX_PROMPT_BYTES = 8_000;
@@ -135,8 +135,8 @@ async function readFromBoundary(
 }
 
 /**
- * Returns how many bytes to omit so that at most `mostBytes` remain, and where the prompts to keep from them begin. Runs of
- * NUL bytes are not counted.
+ * Returns how many bytes to omit so that at most `mostBytes` remain, and where the prompts to keep from them begin.
+ * Runs of NUL bytes are not counted.
  */
 async function findTail(
   file: FileHandle,

@@ -154,7 +154,10 @@ type ShrunkImage = ImageInfo & { readonly bytes: Uint8Array };
 const MAX_PIXELS = 80_000_000;
 const JPEG_QUALITY = 85;
 
-/** Downscales an image so that its longer side is `side`; `undefined` if it cannot be decoded. */
+/**
+ * Downscales an image so that its longer side is `side`; `undefined` if it cannot be decoded. The decoders parse
+ * hostile files, and in WebAssembly they are confined; `sharp` would need a binary per platform. Loading takes 45 ms.
+ */
 async function shrinkImage(
   bytes: Uint8Array,
   { width, height, mediaType }: ImageInfo,

@@ -73,7 +73,10 @@ type ProgressTerminal = {
   readonly tmux: boolean;
 };
 
-/** Reports whether a terminal is known to show progress. Inside tmux this is unknown, so the answer is no. */
+/**
+ * Reports whether a terminal is known to show progress. Inside tmux this is unknown, so the answer is no, and earlier
+ * versions of kitty show a notification instead, without reporting their version.
+ */
 export function supportsTerminalProgress({ program, programVersion, isWindows, tmux }: ProgressTerminal): boolean {
   if (tmux) return false;
   return isWindows || (program === 'ghostty' && isAtLeast(programVersion ?? '', 1, 2));

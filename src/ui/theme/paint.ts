@@ -52,7 +52,10 @@ function getStyleKey(style: TextStyle): string {
   return [token, background, bold, emphasis, dim, italic, underline, strike, inverse, sgrCodes].join();
 }
 
-/** Returns the sequence that chalk writes before text of this style, merged into one. */
+/**
+ * Returns the sequence that chalk writes before text of this style, merged into one: chalk closes each attribute on its
+ * own, which costs 12 bytes more for a bold colored word.
+ */
 function computeOpening(style: TextStyle, theme: Theme, depth: ColorDepth, chalk: ChalkInstance): string {
   if (style.sgrCodes !== undefined) return depth === 'none' ? '' : `\u001b[${style.sgrCodes}m`;
   const backgroundColor = style.background === undefined ? undefined : theme.styles[style.background].color;

@@ -49,7 +49,10 @@ const requestSchema = z.object({
   sdkMcpServerManifestsOrigin: z.unknown().optional(),
 });
 
-/** Returns a warning about unknown fields of an initialize request. */
+/**
+ * Returns a warning about unknown fields of an initialize request. Fields that restrict the run are applied, and those
+ * that would make another run if ignored are refused; only what does neither may be reported like this.
+ */
 export function describeUnknownFields(request: JsonObject): string | undefined {
   const unknownFields = Object.keys(request).filter((key) => !Object.hasOwn(requestSchema.shape, key));
   return unknownFields.length === 0 ? undefined : `initialize: ignoring unknown fields ${unknownFields.join(', ')}.`;

@@ -11,7 +11,11 @@ import type {
 import { formatCount } from '../../../lib/text/format.ts';
 import { narrowToObject, parseNetworkJson } from '../../../model/stream/json-values.ts';
 
-/** A conversation with another assistant, converted to messages of ouro. */
+/**
+ * A conversation with another assistant, converted to messages of ouro. Calls stay calls, under their own names: as
+ * text they would teach the model to write calls as text. Thoughts are dropped, since their signatures are bound to a
+ * model.
+ */
 export type ForeignSession = {
   /** The id that the other assistant uses. */
   readonly id: string;

@@ -26,8 +26,9 @@ export type GitReferences =
   | { readonly ok: false; readonly reason: string };
 
 /**
- * Lists the paths outside of its git folders that a repository makes git read: links in the git folder, `.git` files and
- * alternates that lead elsewhere, and files that its configuration names. Git prints lines of most of them.
+ * Lists the paths outside of its git folders that a repository makes git read: links in the git folder, `.git` files
+ * and alternates that lead elsewhere, and files that its configuration names. Git prints lines of most of them. Where
+ * things lead counts, not their names: a list of names would be incomplete with the next version of git.
  */
 export function listGitReferences(fs: PermissionFs, cwd: string, home: string): GitReferences {
   const top = findRepositoryTop(fs, cwd);

@@ -34,7 +34,10 @@ function createClusterRows(sub: string, kinds: string): Readonly<Record<string, 
   return rows;
 }
 
-/** Tools for servers, clusters and services of others. */
+/**
+ * Tools for servers, clusters and services of others. The rows list what only shows something: each tool changes more
+ * with each release, so any other subcommand counts as a change elsewhere, whose answer lasts for the session at most.
+ */
 export const SERVER_ADMIN_PROGRAMS: ProgramFactsByName = {
   gh: {
     readsOnlyIn: 'host',
