@@ -452,3 +452,17 @@ test('a program asks whose usual input is a link that leads out of the workspace
     rmSync(join(other.ws, name));
   }
 });
+
+test('a search asks whose ignore file in a folder below is a link that leads out of the workspace', () => {
+  const other = makeFixture();
+  for (const name of ['.ignore', '.rgignore', '.gitignore']) {
+    symlinkSync('../../outside/data', join(other.ws, 'src', name));
+    for (const line of ['rg a', 'rg a src', 'rg --files .', 'cd src && rg -n a'])
+      for (const setup of [{ readOnlySandbox: 'missing' } as const, {}])
+        expect([line, decideBash(other, line, setup).verdict]).toEqual([line, 'ask']);
+    rmSync(join(other.ws, 'src', name));
+    symlinkSync('../README.md', join(other.ws, 'src', name));
+    expect([name, decideBash(other, 'rg a', { readOnlySandbox: 'missing' }).verdict]).toEqual([name, 'allow']);
+    rmSync(join(other.ws, 'src', name));
+  }
+});

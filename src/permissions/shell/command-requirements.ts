@@ -28,6 +28,7 @@ import {
   isExcludedFromSearch,
   listSearchRequirements,
   mayReachTaintedFile,
+  SEARCH_INPUTS,
 } from './search-requirements.ts';
 
 import { suggestCommandRule } from './suggest-rule.ts';
@@ -265,9 +266,6 @@ const IMPLICIT_INPUTS = splitWords(`
   .flake8 .pylintrc composer.json composer.lock Gemfile Gemfile.lock pom.xml build.gradle Makefile GNUmakefile makefile
   .prettierrc .eslintrc .rustfmt.toml rustfmt.toml .shellcheckrc .editorconfig .tool-versions mise.toml .terraform.lock.hcl
 `);
-
-/** Files of patterns, of which search programs print lines that they cannot parse. */
-const SEARCH_INPUTS = splitWords('.ignore .rgignore .fdignore .gitignore');
 
 /** Returns the reason why a program could print a file outside: its usual input is a link that leads there. */
 function findLinkedInputProblem(context: DecisionContext, { cwds }: ResolvedCommand, inputs: readonly string[]) {

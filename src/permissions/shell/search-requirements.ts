@@ -1,5 +1,6 @@
 import { createLazy } from '../../lib/memoize.ts';
-import { type DecisionContext, type Requirement, resolveCallPath } from '../decision-context.ts';
+import { splitWords } from '../../lib/text/lines.ts';
+import { type DecisionContext, isInWorkspace, type Requirement, resolveCallPath } from '../decision-context.ts';
 import { createPathRequirement, getSecretFileReason } from '../path-requirements.ts';
 import {
   createGlobSegmentTest,
@@ -15,6 +16,8 @@ import type { ResolvedCommand } from './exact/shell-state.ts';
 import { findProgramFacts, getExactProgramFacts, KNOWN_PROGRAM_NAMES } from './programs/find-program-facts.ts';
 import type { ReadOnlyAnalysis } from './programs/program-facts.ts';
 
+/** Files of patterns, of which search programs print lines that they cannot parse. */
+export const SEARCH_INPUTS = splitWords('.ignore .rgignore .fdignore .gitignore');
 const UNCHECKED_NAME = '.env';
 
 /** Requires approval for a search that finds a secret file, or follows a link out of the workspace. */
@@ -31,6 +34,8 @@ export function listSearchRequirements(
   const hides: string[] = [];
   const match = scanFolder(context.fs, folder, ({ path, kind, inode }) => {
     if (kind === 'directory') return false;
+    if (kind === 'link' && SEARCH_INPUTS.some((name) => path.endsWith(`/${name}`)))
+      return !isInWorkspace(resolveCallPath(context, folder, path), context);
     if (filter?.(splitRelativePath(folder, path), (name) => loadShownNames()(name)) === false) return false;
     if (kind === 'link' && follows === 'none') return false;
     const resolved = kind === 'link' ? resolveCallPath(context, folder, path) : createScannedPath(path, kind, inode);

@@ -80,6 +80,18 @@ test('a rule that allows more than a harmless line keeps it harmless', () => {
   expect(verdict('echo "$(<secrets/key)"', { allow: ['Bash'] })).toBe('deny');
 });
 
+test('a line that cannot be parsed to its end is no line that only prints', () => {
+  const skipped = [
+    'echo a; ) make',
+    'echo a\n) make',
+    '{ echo a; } make',
+    '(echo a) make',
+    '[[ a ]] make',
+    'echo a;; make',
+  ];
+  for (const line of skipped) expect([line, verdict(line, { allow: ['Bash'] })]).toEqual([line, 'ask']);
+});
+
 test('with a sandbox, or without a rule on paths, nothing more is asked', () => {
   const allow = ['Bash(npm:*)'];
   expect(decideBash(fixture, 'npm test', { allow, deny: DENY }).verdict).toBe('allow');
