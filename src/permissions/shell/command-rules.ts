@@ -8,6 +8,7 @@ import type { ReachableCommand } from './effects/collect-shell-effects.ts';
 import { getArgPath, type ResolvedCommand } from './exact/shell-state.ts';
 import { getProgramBaseName, parseShellArgument } from './parse/shell-words.ts';
 import { findProgramFacts, getExactProgramFacts } from './programs/find-program-facts.ts';
+import { listProgramRisks } from './programs/program-risks.ts';
 import { hasRiskyArg, isTextArg, leadsElsewhere } from './risky-args.ts';
 
 /** The pattern of a `Bash(…)` rule: its words, and whether further arguments may follow. */
@@ -68,9 +69,19 @@ export function matchesAllowRule(
     pattern.kind === 'exact' ||
     !(
       hasRiskyArg(texts, pattern.words.length) ||
-      leadsElsewhere(context, { argv: texts, cwds: command.cwds }, pattern.words.length)
+      leadsElsewhere(context, { argv: texts, cwds: command.cwds }, pattern.words.length) ||
+      printsSecretsBeyond(pattern.words, texts)
     )
   );
+}
+
+/** True if a command prints credentials and the rule for its sub-command does not say so: `kubectl get secret x`. */
+function printsSecretsBeyond([name = '', ...words]: readonly string[], [, ...args]: readonly string[]): boolean {
+  if (words.length === 0) return false;
+  const [covered, printed] = [words, args].map((each) =>
+    listProgramRisks(name, each).some(({ kind }) => kind === 'reads_secret'),
+  );
+  return printed === true && covered === false;
 }
 
 /** Compares words with a pattern: a star in a word is any characters, a star alone any number of words. */

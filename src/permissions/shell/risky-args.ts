@@ -3,7 +3,12 @@ import { splitWords } from '../../lib/text/lines.ts';
 import { type DecisionContext, isInWorkspace, resolveCallPath } from '../decision-context.ts';
 import { listOptionOutputs } from './effects/written-file-args.ts';
 import type { ResolvedCommand } from './exact/shell-state.ts';
-import { findProgramFacts, getExactProgramFacts, isUnknownProgram } from './programs/find-program-facts.ts';
+import {
+  findProgramFacts,
+  getExactProgramFacts,
+  isBuildTool,
+  isUnknownProgram,
+} from './programs/find-program-facts.ts';
 import { isDownloader } from './programs/program-risks.ts';
 
 /** Options that mean the same in most programs: what to run or load, which configuration to use, where to write. */
@@ -23,10 +28,13 @@ const getCommonPlainNames = createLazy(
       globalsetup globalteardown setupfile setupfiles setupfilesafterenv testrunner testenvironment transform
       transformer resolver parser formatterpath reporterpath executable executablepath browserpath interpreter
       scriptshell hook hooks initscript initfile preprocessor postprocessor onsuccess onfailure
+      pyargs pastebin installtypes insecure noverifyssl nocheckcertificate skiptlsverify insecureskiptlsverify
     `),
       ].map((name) => name.replace(/-/g, '')),
     ),
 );
+/** Ends of names of options that say what to run: `--python-executable`, `-oProxyCommand`. */
+const RUNNING_NAME = /^(?!no).*(?:executable|interpreter|command|compiler|plugin|loader)s?$/;
 /** Names that programs which read and print use for something harmless. */
 const READER_NAMES = new Set(splitWords('output pre command exec cmd require import pager wrapper parser transform'));
 const MIN_ABBREVIATED = 5;
@@ -48,7 +56,7 @@ export function hasRiskyArg(argv: readonly string[], from: number): boolean {
     interpreter,
   } = findProgramFacts(name);
   const programOptions = [
-    ...riskyOptions,
+    ...riskyOptions.filter((option) => option !== 'WORD' || from > 1),
     ...scriptOptions,
     ...outputOptions,
     ...commandMarkers.filter((option) => /^-[^-]|^--./.test(option)),
@@ -64,6 +72,8 @@ export function hasRiskyArg(argv: readonly string[], from: number): boolean {
   // Compilers and test runners take a file of further arguments.
   if (isUnknownProgram(name) && openArgs.some((arg) => arg.startsWith('@'))) return true;
   if (interpreter?.isHarmless?.(argv.slice(1)) === false) return true;
+  // A format of curl that writes a file.
+  if (openArgs.some((arg) => arg.includes('%output{'))) return true;
   if (walksFolders === true && openArgs.some((arg) => /^-(?:delete|f(?:ls|print))/.test(arg))) return true;
   const written = isUnknownProgram(name) ? [] : listOptionOutputs(argv).filter(({ word }) => word !== '/dev/null');
   if (written.some(({ word }) => openArgs.some((arg) => arg.includes(word)))) return true;
@@ -80,25 +90,27 @@ function isCommonOption(program: string, arg: string): boolean {
   const [, option = ''] = /^--?([A-Za-z][\w-]{3,})(?:[=:.].*)?$/s.exec(arg) ?? [];
   const plain = option.toLowerCase().replace(/[-_]/g, '');
   // Programs that only read their operands give some of these names another meaning.
-  return (
-    getCommonPlainNames().has(plain) && (!READER_NAMES.has(plain) || findProgramFacts(program).reads === undefined)
-  );
+  const isCommon = getCommonPlainNames().has(plain) || RUNNING_NAME.test(plain);
+  return isCommon && (!READER_NAMES.has(plain) || findProgramFacts(program).reads === undefined);
 }
 
 type OpenArgs = Pick<ResolvedCommand, 'cwds'> & { readonly argv: readonly string[] };
 
 /**
- * True if the value of an option names another host, or leads out of the workspace: a rule for the beginning of a
- * command does not cover either. Operands are what the command is about, so only those count that name a host to a
- * program which sends a token there.
+ * True if an argument names another host, or leads out of the workspace: a rule for the beginning of a command does not
+ * cover either. That holds for the values of options, and for operands of build tools and unknown programs, which may run
+ * what they name. Other operands are what the command is about, so only those count that name a host to a program which
+ * sends a token there.
  */
 export function leadsElsewhere(context: DecisionContext, { argv, cwds }: OpenArgs, from: number): boolean {
   const [name = ''] = argv;
   const { namesHost, hostSubcommands, printsArgs, reads } = findProgramFacts(name);
   const sendsToken = hostSubcommands?.includes(argv[1] ?? '') ?? true;
   const given = argv.slice(1, from).filter(isAddress).map(readHost);
+  const isBuild = buildsOperands(argv, from);
   // Readers take patterns and formats as values, and their operands may be anywhere as well.
-  if (printsArgs === true || getExactProgramFacts(name).textArgs === 'all' || reads !== undefined) return false;
+  if (printsArgs === true || getExactProgramFacts(name).textArgs === 'all' || (reads !== undefined && !isBuild))
+    return false;
   return argv.some((arg, index) => {
     if (index < Math.max(1, from)) return false;
     const [option, value] = splitValue(arg, argv[index - 1]);
@@ -106,7 +118,8 @@ export function leadsElsewhere(context: DecisionContext, { argv, cwds }: OpenArg
     if (sendsToken && [value, arg.replace(/^-[A-Za-z]/, '')].some((text) => namesHost?.test(text) === true))
       return true;
     // A rule for one address covers no other.
-    if (given.length > 0 && isDownloader(name) && isOtherAddress(given, option, value)) return true;
+    if (given.length > 0 && isDownloader(name) && isOtherAddress(given, option, value, arg)) return true;
+    if (option === undefined && isBuild && !arg.startsWith('-')) return isForeignOperand(context, cwds, arg);
     if (option === undefined || (isDownloader(name) && /^-\w*$/.test(option) && isAddress(value))) return false;
     return isForeignAddress(option, value) || value.split(/[=:,]/).some((piece) => isOutside(context, cwds, piece));
   });
@@ -117,8 +130,29 @@ const isAddress = (value: string) => /^[a-z][\w+.-]*:\/\//i.test(value);
 
 const readHost = (address: string) => /^[^/]*\/\/(?:[^/?#@]*@)?([^/?#]*)/.exec(address)?.[1]?.toLowerCase() ?? '';
 
+/** Sub-commands of any program that run or pack what their operands name. */
+const BUILDING_WORDS = splitWords('build test check lint compile bundle');
+
+/** True for a build tool or an unknown program, unless the rule names a sub-command that installs what it is given. */
+function buildsOperands([name = '', sub = '']: readonly string[], from: number): boolean {
+  if (from > 1 && findProgramFacts(name).exactSubcommands?.includes(sub) === true) return false;
+  return isUnknownProgram(name) || isBuildTool(name) || BUILDING_WORDS.includes(sub);
+}
+
+/** True for an operand that is an address, a version of something to download, or a path out of the workspace. */
+function isForeignOperand(context: DecisionContext, cwds: readonly string[], operand: string): boolean {
+  const isVersioned = /\w@[\w^~]/.test(operand);
+  if (isVersioned && cwds.some((cwd) => context.fs.lstat(resolveCallPath(context, cwd, operand).real) === undefined))
+    return true;
+  return isForeignAddress('', operand) || operand.split(/[=:,]/).some((piece) => isOutside(context, cwds, piece));
+}
+
+/** An option with which a downloader goes where the answer of a server leads it. */
+const FOLLOWING_OPTION = /^-\w*L|^--(?:location|follow)/;
+
 /** True for an address of another host, and an operand without a scheme, which is an address to a downloader. */
-function isOtherAddress(hosts: readonly string[], option: string | undefined, value: string): boolean {
+function isOtherAddress(hosts: readonly string[], option: string | undefined, value: string, arg: string): boolean {
+  if (FOLLOWING_OPTION.test(arg)) return true;
   if (isAddress(value)) return !hosts.includes(readHost(value));
   return option === undefined && value !== '';
 }
@@ -140,7 +174,7 @@ function isTextOption(name: string, option: string | undefined): boolean {
 
 /** Options whose value is a host or an address also without a scheme. */
 const HOST_OPTION =
-  /^-*(?:\w+-)?(?:host|hostname|server|servers|endpoint|registry|proxy|remote|upstream|gateway|url|uri|addr|address|connect|broker)$/i;
+  /^-\w{0,2}h$|^-*(?:\w+-)?(?:host|hostname|server|servers|endpoint|registry|proxy|remote|upstream|gateway|url|uri|addr|address|connect|broker)$/i;
 const LOCAL_HOST = /^(?:localhost|127(?:\.\d+){3}|0\.0\.0\.0|\[?::1?\]?|true|false|\d+)(?::\d+)?(?:\/|$)/i;
 
 /** True for a URL, `user@host:path`, or any host as the value of an option that expects one; not for this machine. */
@@ -171,6 +205,7 @@ function resolveSubcommandOption(argv: readonly string[], entry: string): readon
 /** True if the argument is this option: in full, abbreviated, with a glued value, or as one of several letters. */
 function matchesOption(arg: string, option: string, shortOptions: 'alone' | 'together'): boolean {
   if (option === 'NAME=') return /^\w+[:+?!]*=/.test(arg);
+  if (option === 'WORD') return /^[A-Za-z_.]/.test(arg);
   if (option === '@') return arg.startsWith('@');
   if (option === 'x:y' || option === 'x::y')
     return new RegExp(`^(?:--?[\\w-]+=)?[\\w.-]+${option.slice(1, -1)}[^:/]`).test(arg);

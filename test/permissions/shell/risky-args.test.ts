@@ -164,3 +164,63 @@ test.each([
 ])('a rule for %s covers %s', (command, line) => {
   expect(isUnasked(`Bash(${command}:*)`, line)).toBe(true);
 });
+
+test('a rule for a build tool or an unknown program covers no operand of another host or folder', () => {
+  const tools = [
+    'vite build',
+    'next build',
+    'dotnet build',
+    'eslint',
+    'pytest',
+    'mypy',
+    'tsc',
+    'ruff check',
+    'go test',
+  ];
+  const tried = [...tools, 'docker build', 'cargo build', 'nobody-knows', 'deno test', 'black'];
+  const operands = [...OUTSIDE, ...HOSTS, '/tmp/x', 'a,../x', '-- /tmp/x', '-q ../x', 'evil.example/x@latest'];
+  const lines = tried.flatMap((tool) =>
+    operands.map((operand): readonly [string, string] => [tool, `${tool} ${operand}`]),
+  );
+  expect(lines.filter(([tool, line]) => isUnasked(`Bash(${tool}:*)`, line))).toEqual([]);
+});
+
+test.each([
+  ['curl https://a.example/', "-w '%output{/tmp/x}a'", '-L', '-sSLo a', '--location', '--location-trusted', '-fL'],
+  ['pytest', '-p evil', '-qpevil', '--pyargs evil', '--pastebin=all', '-o python_files=x', '--override-ini x=y'],
+  ['mypy', '--python-executable ./x', '--python-executable=./x', '--install-types'],
+  ['docker ps', '--context evil', '--context=evil', '--host x'],
+  ['docker build', '--push .', '--ssh default .', '--secret id=x .', '--allow security.insecure .'],
+  ['ssh host', '-oProxyCommand=./x', '-o ProxyCommand=./x', '-F x', '-o "LocalCommand x"', '-I ./x.so'],
+  ['jq', '-L /tmp/x . a', '--library-path x . a', '-L. . a'],
+  ['make test', 'install', '-k install', '-j4 lint'],
+  ['psql', '-h evil.example', '-qh evil.example'],
+  ['kubectl get', 'secrets -o yaml', 'secret x', 'secret/x'],
+  ['aws s3 ls', '--no-verify-ssl', '--ca-bundle ../x'],
+])('Bash(%s:*) does not cover what its words do not say', (command, ...args) => {
+  const lines = args.map((more) => `${command} ${more}`);
+  expect(lines.filter((line) => isUnasked(`Bash(${command}:*)`, line))).toEqual([]);
+});
+
+test('operands inside the workspace, and what a rule names itself, stay covered', () => {
+  const usual: readonly (readonly [rule: string, lines: string])[] = [
+    ['vite build', `vite build|vite build src|vite build ${fixture.ws}/src`],
+    ['docker build', 'docker build .|docker build -t a/b:1 --build-arg x=y src|docker build --network=host .'],
+    ['ruff check', 'ruff check --fix src|ruff check .'],
+    ['pytest', 'pytest tests/test_a.py::test_b[a-b]|pytest -k a@b -vv'],
+    ['npm install', 'npm install https://a.example/x.tgz|npm install x@1|npm install ./a'],
+    ['go run', 'go run a.example/x@latest'],
+    ['cp', 'cp a ../x'],
+    ['sed', 'sed -i s/a/b/ ../x'],
+    ['curl', 'curl -fsSL https://a.example/x'],
+    ['ssh host', 'ssh host -v uptime'],
+    ['make', 'make test install|make -k all'],
+    ['make test', 'make test -j4|make test -j 4 -k'],
+    ['kubectl get', 'kubectl get pods'],
+    ['kubectl get secret', 'kubectl get secret x'],
+  ];
+  const asked = usual.flatMap(([rule, lines]) =>
+    lines.split('|').filter((line) => !isUnasked(`Bash(${rule}:*)`, line)),
+  );
+  expect(asked).toEqual([]);
+});

@@ -224,7 +224,7 @@ export const BUILD_TOOLS: ProgramFactsByName = {
       hasUnquotedPaths: true,
     },
     globalOptions: ['-C', '-f', '-j', '--directory', '--file'],
-    riskyOptions: splitWords(`${LOCATION_OPTIONS} --makefile -I --include-dir -E -o -W --what-if NAME=`),
+    riskyOptions: splitWords(`${LOCATION_OPTIONS} --makefile -I --include-dir -E -o -W --what-if NAME= WORD`),
   },
   ...defineProgramFacts('mvn gradle', {
     suggest: 2,
@@ -281,6 +281,7 @@ export const BUILD_TOOLS: ProgramFactsByName = {
     readOnlySubcommands: { '--showConfig': /^(?:-p|--project)$/ },
     analyzeArgs: analyzeTscCommand,
   },
+  pytest: { riskyOptions: splitWords('@ -p -o --override-ini') },
   // Without these options they write, or fix what they check.
   ruff: createChecker(
     /^(?:check(?= .*--no-fix)|format(?= .*--(?:check|diff)))/,

@@ -77,9 +77,16 @@ export function hasShellName(name: string): boolean {
   return name.endsWith('sh');
 }
 
-/** True for a name without a row, which may be anything, also an interpreter. */
+/** True for a name without a row, or with risky options alone: it may be anything, also an interpreter. */
 export function isUnknownProgram(name: string): boolean {
-  return findProgramFacts(name) === UNKNOWN_PROGRAM;
+  return Object.keys(findProgramFacts(name)).every((field) => field === 'riskyOptions');
+}
+
+const listBuildRows = createLazy(() => new Set(Object.values(BUILD_TOOLS)));
+
+/** True for a program that builds, checks or installs. */
+export function isBuildTool(name: string): boolean {
+  return listBuildRows().has(findProgramFacts(name));
 }
 
 /** True if a program may run an argument or its input. */

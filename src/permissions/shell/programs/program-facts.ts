@@ -103,8 +103,8 @@ export type ProgramFacts = {
   readonly exactSubcommands?: readonly string[];
   /**
    * Options that start programs, change how it works, or make it write elsewhere: no prefix rule covers them.
-   * `clone:-u` for a sub-command, `NAME=` for variables, `x:y` for operands of that form, `@` for argument files, `--`
-   * for arguments that are passed on.
+   * `clone:-u` for a sub-command, `NAME=` for variables, `WORD` for further targets, `x:y` for operands of that form, `@`
+   * for argument files, `--` for arguments that are passed on.
    */
   readonly riskyOptions?: readonly string[];
   /** An argument that names a host to which it sends a token; no prefix rule covers it. */

@@ -1,3 +1,4 @@
+import { splitWords } from '../../../lib/text/lines.ts';
 import { defineProgramFacts, type ProgramFacts, type ProgramFactsByName } from './program-facts.ts';
 import { createSyntaxCheckAnalyzer } from './read-only-grammars.ts';
 
@@ -7,7 +8,12 @@ const SHELL: ProgramFacts = { isShell: true, inlineScripts: 'scripts' };
 const WRAPPER: ProgramFacts = { wrapper: { operands: 0, valueLetters: '' } };
 /** Runs the command after one of these arguments. */
 const createMarkerRunner = (...commandMarkers: readonly string[]): ProgramFacts => ({ commandMarkers });
-const CONTAINER_RUNNER: ProgramFacts = { ...COMMAND_RUNNER, ...createMarkerRunner('exec', '--'), suggest: 'never' };
+const CONTAINER_RUNNER: ProgramFacts = {
+  ...COMMAND_RUNNER,
+  ...createMarkerRunner('exec', '--'),
+  suggest: 'never',
+  riskyOptions: splitWords('--context --host build:--push build:--ssh build:--allow build:--secret'),
+};
 
 const INSPECTED_FIELD =
   /^\{\{(?:json )?\.(?:State|Name|Id|Created|Image|RestartCount|Mounts|NetworkSettings)(?:\.\w+)*\}\}$/;
@@ -119,6 +125,7 @@ export const SHELLS_AND_WRAPPERS: ProgramFactsByName = {
     changesUser: true,
     inlineScripts: 'joined',
     dashOIsNotOutput: true,
+    riskyOptions: splitWords('-o -F -E -I -S'),
     wrapper: { operands: 1, valueLetters: 'bcDEeFIiJLlmOopQRSWw' },
   },
   'ssh-agent': { wrapper: { operands: 0, valueLetters: 'aEtP' } },

@@ -1,3 +1,4 @@
+import { splitWords } from '../../../lib/text/lines.ts';
 import { PRINT_SAFE_EXPANSIONS } from '../parse/shell-words.ts';
 import {
   defineProgramFacts,
@@ -59,6 +60,7 @@ export const UTILITY_PROGRAMS: ProgramFactsByName = {
   strings: { reads: 'operands', readOnlyOptions: { short: 'an:t=', long: 'all bytes# radix=' } },
   jq: {
     reads: 'after-pattern',
+    riskyOptions: splitWords('-L --library-path'),
     analyzeArgs: analyzeJqCommand,
     readOnlyOptions: {
       short: 'crRsSnaCMje',
