@@ -87,6 +87,24 @@ test('every relative link of a page leads somewhere', () => {
   expect(broken).toEqual([]);
 });
 
+test('every path of the repository that a page names exists', () => {
+  const missing = filesOf('.', 'docs', 'packages', '.claude')
+    .filter((path) => path.endsWith('.md') && path !== 'CHANGELOG.md')
+    .flatMap((path) =>
+      [...readFileSync(join(ROOT, path), 'utf8').matchAll(/`((?:src|test|bin|bench|docs)\/(?!fixtures\/)[\w./-]+)`/g)]
+        .map(([, target = '']) => target)
+        .filter((target) => !existsSync(join(ROOT, target)))
+        .map((target) => `${path}: ${target}`),
+    );
+  expect(missing).toEqual([]);
+});
+
+test('the page about the first files to read links twenty of them, in order', () => {
+  const items = [...read('reading.md').matchAll(/^(\d+)\. \[(\S+)\]\(\.\.\/(\S+)\): \S/gm)];
+  expect(items.map(([, number]) => Number(number))).toEqual(Array.from({ length: 20 }, (_, at) => at + 1));
+  expect(items.filter(([, , name, target]) => name !== target)).toEqual([]);
+});
+
 test('every decision that a page or a comment names exists', () => {
   const decisions = readdirSync(join(DOCS, 'decisions')).map((name) => Number(name.slice(0, 4)));
   const missing = filesOf('.', 'docs', 'packages', '.claude', 'src', 'test', 'bin', 'bench').flatMap((path) =>
