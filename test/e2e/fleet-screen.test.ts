@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { FleetStore } from '../../src/contracts/fleet-store.ts';
+import type { FleetStore } from '../../src/fleet/store/fleet-store.ts';
 import { openFleetStore } from '../../src/fleet/store/open-fleet-store.ts';
 import { terminalEnvironment } from '../support/environment.ts';
 import { TESTED_STORES, testQueue } from '../support/fleet.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { FleetStore } from '../../src/contracts/fleet-store.ts';
+import type { FleetStore } from '../../src/fleet/store/fleet-store.ts';
 import { openFleetStore } from '../../src/fleet/store/open-fleet-store.ts';
 import { projectWithRepos, TESTED_STORES, testQueue, writePolicy } from '../support/fleet.ts';
 import { stormBatch, stormTasks } from '../support/fleet-storm.ts';

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { readEnvironment } from '../../src/app/environment.ts';
-import type { NewBatch } from '../../src/contracts/fleet.ts';
 import { createFleetGit } from '../../src/fleet/git/fleet-git.ts';
 import { openRepositoryMirrors } from '../../src/fleet/git/repository-mirrors.ts';
+import type { NewBatch } from '../../src/fleet/store/batch.ts';
 import type { SqlTransaction } from '../../src/fleet/store/database.ts';
 import { createFleetStore, type FleetStoreLocation, openFleetStore } from '../../src/fleet/store/open-fleet-store.ts';
 import { openPostgres } from '../../src/fleet/store/postgres.ts';

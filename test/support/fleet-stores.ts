@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { FleetStore } from '../../src/contracts/fleet-store.ts';
+import type { FleetStore } from '../../src/fleet/store/fleet-store.ts';
 import { createFleetStore, openFleetStore } from '../../src/fleet/store/open-fleet-store.ts';
 import { openSqlite } from '../../src/fleet/store/sqlite.ts';
 import type { TestPostgres } from './postgres.ts';

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { NewBatch, NewBatchTask } from '../../src/contracts/fleet.ts';
+import type { NewBatch, NewBatchTask } from '../../src/fleet/store/batch.ts';
 import { bareEnvironment } from './environment.ts';
 import type { StormRole } from './fleet-process.ts';
 import type { TempProject } from './temp-project.ts';

@@ -1,7 +1,7 @@
 import { UsageError } from '../../cli/args/usage-error.ts';
-import type { BatchControlCommand } from '../../contracts/fleet.ts';
-import type { FleetStore } from '../../contracts/fleet-store.ts';
 import { formatCount } from '../../lib/text/format.ts';
+import type { BatchControlCommand } from '../store/batch.ts';
+import type { FleetStore } from '../store/fleet-store.ts';
 import { BATCH_EXIT_CODES, type BatchCommandInput } from './batch-run-command.ts';
 import { findBatch, findBatchTask, runWithFleetStore } from './batch-show-commands.ts';
 import { formatMicroDollars } from './format-batch.ts';

@@ -1,7 +1,7 @@
 import { UsageError } from '../../cli/args/usage-error.ts';
 import type { ProcessIo } from '../../cli/process-io.ts';
-import type { BatchScheduleView, BatchStatus, PendingBatchDeletion } from '../../contracts/fleet.ts';
-import type { FleetStore } from '../../contracts/fleet-store.ts';
+import type { BatchScheduleView, BatchStatus, PendingBatchDeletion } from '../store/batch.ts';
+import type { FleetStore } from '../store/fleet-store.ts';
 import { deletePendingBatchFiles } from '../worker/clean-up.ts';
 import { BATCH_EXIT_CODES, type BatchCommandInput } from './batch-run-command.ts';
 import { findBatch, findPendingDeletions } from './batch-show-commands.ts';

@@ -1,16 +1,16 @@
 import { UsageError } from '../../cli/args/usage-error.ts';
+import { getErrorMessage } from '../../lib/errors.ts';
+import { formatClock, formatDuration, formatOneLine } from '../../lib/text/format.ts';
+import { sanitize } from '../../lib/text/sanitize.ts';
+import { openForge } from '../git/open-forge.ts';
 import type {
   BatchStatus,
   BatchTaskBranch,
   BatchTaskView,
   PendingBatchDeletion,
   TaskAttemptView,
-} from '../../contracts/fleet.ts';
-import type { FleetStore } from '../../contracts/fleet-store.ts';
-import { getErrorMessage } from '../../lib/errors.ts';
-import { formatClock, formatDuration, formatOneLine } from '../../lib/text/format.ts';
-import { sanitize } from '../../lib/text/sanitize.ts';
-import { openForge } from '../git/open-forge.ts';
+} from '../store/batch.ts';
+import type { FleetStore } from '../store/fleet-store.ts';
 import { BATCH_EXIT_CODES, type BatchCommandInput, getBatchExitCode } from './batch-run-command.ts';
 import {
   formatBatchSchedule,

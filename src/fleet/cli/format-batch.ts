@@ -1,14 +1,3 @@
-import type {
-  BatchScheduleView,
-  BatchStatus,
-  BatchTaskBranch,
-  BatchTaskView,
-  BatchTaskWaitReason,
-  MicroDollars,
-  NewBatch,
-  NewBatchTask,
-  PendingBatchDeletion,
-} from '../../contracts/fleet.ts';
 import {
   formatAge,
   formatAgo,
@@ -21,6 +10,17 @@ import {
 import { sanitize } from '../../lib/text/sanitize.ts';
 import { padToWidth, truncateEnd } from '../../lib/text/text-width.ts';
 import type { BatchScreenContent, BatchTaskRow } from '../../ui/widgets/BatchScreen.tsx';
+import type {
+  BatchScheduleView,
+  BatchStatus,
+  BatchTaskBranch,
+  BatchTaskView,
+  BatchTaskWaitReason,
+  MicroDollars,
+  NewBatch,
+  NewBatchTask,
+  PendingBatchDeletion,
+} from '../store/batch.ts';
 
 /** Formats an amount of money. */
 export const formatMicroDollars = (micros: MicroDollars): string => formatMoney(micros / 1e6);

@@ -2,11 +2,11 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { UsageError } from '../../cli/args/usage-error.ts';
 import type { ProcessIo } from '../../cli/process-io.ts';
-import type { FleetStore } from '../../contracts/fleet-store.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import { openJsonStore } from '../../lib/files/json-store.ts';
 import { redactSecrets } from '../../lib/text/redact-secrets.ts';
 import { StoreDamaged, StoreUnavailable } from '../store/database.ts';
+import type { FleetStore } from '../store/fleet-store.ts';
 import { type FleetStoreLocation, openFleetStore } from '../store/open-fleet-store.ts';
 
 /** An open queue. `reach` is `many` when other machines share it; `folder` holds the fleet files of this machine. */

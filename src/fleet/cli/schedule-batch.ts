@@ -1,8 +1,8 @@
 import type { BatchFlags } from '../../cli/args/fleet-flags.ts';
 import { UsageError } from '../../cli/args/usage-error.ts';
 import type { ProcessIo } from '../../cli/process-io.ts';
-import type { NewBatchSchedule } from '../../contracts/fleet.ts';
-import type { FleetStore } from '../../contracts/fleet-store.ts';
+import type { NewBatchSchedule } from '../store/batch.ts';
+import type { FleetStore } from '../store/fleet-store.ts';
 import { createSlug, hashJsonValue } from '../tasks/expand-tasks.ts';
 import { createYesNoPrompter } from './confirm.ts';
 import { formatBatchSchedule } from './format-batch.ts';

@@ -1,8 +1,8 @@
 import { UsageError } from '../../cli/args/usage-error.ts';
-import type { BatchSettings, BatchStatus, BatchTaskSpec, BatchTaskView, NewBatchTask } from '../../contracts/fleet.ts';
-import type { FleetStore } from '../../contracts/fleet-store.ts';
 import { sortKeys } from '../../lib/json.ts';
 import { formatCount, formatMoney, formatOneLine } from '../../lib/text/format.ts';
+import type { BatchSettings, BatchStatus, BatchTaskSpec, BatchTaskView, NewBatchTask } from '../store/batch.ts';
+import type { FleetStore } from '../store/fleet-store.ts';
 import type { ExpandedBatch } from '../tasks/expand-tasks.ts';
 
 /** The difference between a task file and the version of its batch that is in force. */

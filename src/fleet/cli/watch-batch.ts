@@ -1,7 +1,7 @@
 import type { ProcessIo } from '../../cli/process-io.ts';
-import type { BatchTaskState, BatchTaskView } from '../../contracts/fleet.ts';
-import type { FleetStore } from '../../contracts/fleet-store.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
+import type { BatchTaskState, BatchTaskView } from '../store/batch.ts';
+import type { FleetStore } from '../store/fleet-store.ts';
 import { createBatchScreenContent, formatMicroDollars } from './format-batch.ts';
 
 type WatchOptions = { readonly json: boolean; readonly signal: AbortSignal };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { PullRequestView } from '../../contracts/fleet.ts';
 import { fetch } from '../../lib/network/fetch.ts';
+import type { PullRequestView } from '../store/batch.ts';
 
 const TIMEOUT_MS = 30_000;
 

@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { PullRequestView } from '../../contracts/fleet.ts';
 import { type ProgramResult, runProgram } from '../../lib/processes/run-program.ts';
+import type { PullRequestView } from '../store/batch.ts';
 import { createGiteaForge, createGitLabForge, type Forge, type PullRequest } from './http-forges.ts';
 
 /** The kinds of services. */

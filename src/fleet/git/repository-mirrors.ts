@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { BatchTaskCheckout } from '../../contracts/fleet.ts';
 import { ignoreMissingFile } from '../../lib/errors.ts';
 import { acquireLock, runWithFileLock } from '../../lib/files/file-lock.ts';
 import { PROTECTED_IN_PROJECT } from '../../sandbox/protected-paths.ts';
+import type { BatchTaskCheckout } from '../store/batch.ts';
 import { type FleetGit, requireGitOutput } from './fleet-git.ts';
 
 /** Bare mirrors of repositories on this machine, with clones of them for tasks. */

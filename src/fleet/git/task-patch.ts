@@ -1,6 +1,6 @@
 import { rm, writeFile } from 'node:fs/promises';
-import type { BatchTaskResult } from '../../contracts/fleet.ts';
 import { runProgram } from '../../lib/processes/run-program.ts';
+import type { BatchTaskResult } from '../store/batch.ts';
 import { type FleetGit, type GitCall, requireGitOutput } from './fleet-git.ts';
 
 /** The changes of a task as a patch, with their statistics. */

@@ -1,5 +1,5 @@
 import { isAbsolute, normalize } from 'node:path';
-import type { BatchTaskCheckout } from '../../contracts/fleet.ts';
+import type { BatchTaskCheckout } from '../store/batch.ts';
 
 /** Remote URLs and scp-like addresses that cannot make git run a command. */
 const REMOTE_URL = /^(?:https?|ssh|git):\/\/[^\s-][^\s]*$|^[\w.][\w.-]*@[\w.][\w.-]*:[^\s-][^\s]*$/;

@@ -7,7 +7,7 @@ import type {
   TaskArtifactKind,
   TaskAttemptEnd,
   TaskClaim,
-} from '../../contracts/fleet.ts';
+} from './batch.ts';
 import { MAX_CLAIM_DELAY_MS, type SqlDatabase, type SqlTransaction } from './database.ts';
 import {
   type FleetAttemptRow,

@@ -1,5 +1,5 @@
-import type { BatchControlCommand, BatchTaskState } from '../../contracts/fleet.ts';
 import { closeLostAttempt, releaseSummaryTask } from './attempts.ts';
+import type { BatchControlCommand, BatchTaskState } from './batch.ts';
 import type { SqlDatabase, SqlTransaction } from './database.ts';
 import { type FleetTaskRow, parseFleetAttemptRow, parseFleetBatchRow, parseFleetTaskRow } from './schema.ts';
 

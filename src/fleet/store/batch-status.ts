@@ -1,3 +1,4 @@
+import { formatMoney } from '../../lib/text/format.ts';
 import type {
   BatchLimits,
   BatchStatus,
@@ -8,8 +9,7 @@ import type {
   LostBatchTask,
   MicroDollars,
   TaskAttemptView,
-} from '../../contracts/fleet.ts';
-import { formatMoney } from '../../lib/text/format.ts';
+} from './batch.ts';
 import { createSqlPlaceholders, type SqlDatabase, type SqlTransaction } from './database.ts';
 import {
   createBatchTaskView,

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { BatchLimits, ClaimingWorker, MicroDollars, TaskClaim } from '../../contracts/fleet.ts';
-import type { LanePause } from '../../contracts/fleet-store.ts';
+import type { BatchLimits, ClaimingWorker, MicroDollars, TaskClaim } from './batch.ts';
 import { computeBatchSpending } from './batch-status.ts';
 import { createSqlPlaceholders, MAX_CLAIM_DELAY_MS, type SqlDatabase, type SqlTransaction } from './database.ts';
+import type { LanePause } from './fleet-store.ts';
 import {
   type FleetLaneRow,
   type FleetTaskRow,

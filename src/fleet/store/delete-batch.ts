@@ -1,4 +1,4 @@
-import type { ClaimingWorker, PendingBatchDeletion, TaskOfDeletedBatch } from '../../contracts/fleet.ts';
+import type { ClaimingWorker, PendingBatchDeletion, TaskOfDeletedBatch } from './batch.ts';
 import { insertRowsIfAbsent, type SqlDatabase, type SqlTransaction } from './database.ts';
 import { type FleetTaskRow, parseFleetDeletionRow, parseFleetTaskRow } from './schema.ts';
 

@@ -1,5 +1,3 @@
-import type { BatchTaskBranch, NewBatch, NewBatchTask } from '../../contracts/fleet.ts';
-import type { FleetStore } from '../../contracts/fleet-store.ts';
 import {
   completeTaskAttempt,
   compressTaskArtifact,
@@ -9,6 +7,7 @@ import {
   recordHeartbeat,
   saveTaskArtifact,
 } from './attempts.ts';
+import type { BatchTaskBranch, NewBatch, NewBatchTask } from './batch.ts';
 import { applyBatchControlCommand, cancelBatchTasks, reuseTaskResults } from './batch-commands.ts';
 import {
   addUnreportedCost,
@@ -18,10 +17,10 @@ import {
   listBatchTaskViews,
   listTaskAttemptViews,
 } from './batch-status.ts';
-
 import { addRateLimitLane, claimTask, pauseRateLimitLane } from './claim-task.ts';
 import type { SqlDatabase, SqlTransaction } from './database.ts';
 import { acknowledgeBatchDeletion, deleteBatch, listPendingDeletions } from './delete-batch.ts';
+import type { FleetStore } from './fleet-store.ts';
 import { initializeFleetSchema } from './initialize-schema.ts';
 import {
   deleteSchedule,

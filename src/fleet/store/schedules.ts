@@ -1,11 +1,5 @@
 import { z } from 'zod';
-import type {
-  BatchScheduleView,
-  DueBatchSchedule,
-  NewBatch,
-  NewBatchSchedule,
-  NewBatchTask,
-} from '../../contracts/fleet.ts';
+import type { BatchScheduleView, DueBatchSchedule, NewBatch, NewBatchSchedule, NewBatchTask } from './batch.ts';
 import type { SqlDatabase, SqlRow, SqlTransaction } from './database.ts';
 import {
   acceptNull,

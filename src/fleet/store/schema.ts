@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import type { JsonValue } from '../../contracts/json.ts';
+import { parseJson } from '../../lib/json.ts';
 import type {
   BatchSettings,
   BatchStatus,
@@ -12,9 +14,7 @@ import type {
   NewBatchTask,
   PendingBatchDeletion,
   TaskAttemptView,
-} from '../../contracts/fleet.ts';
-import type { JsonValue } from '../../contracts/json.ts';
-import { parseJson } from '../../lib/json.ts';
+} from './batch.ts';
 import type { SqlRow } from './database.ts';
 
 export const numberColumnSchema = z.coerce.number();

@@ -1,5 +1,5 @@
-import type { NewBatch, NewBatchTask } from '../../contracts/fleet.ts';
 import { splitWords } from '../../lib/text/lines.ts';
+import type { NewBatch, NewBatchTask } from './batch.ts';
 import { addRateLimitLane } from './claim-task.ts';
 import { insertRowsIfAbsent, type SqlDatabase, type SqlTransaction } from './database.ts';
 

@@ -1,6 +1,12 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../contracts/json.ts';
+import { parseJson } from '../../lib/json.ts';
+import { redactSecrets } from '../../lib/text/redact-secrets.ts';
+import { isSecretVariable } from '../../sandbox/credentials.ts';
+import type { FleetGit } from '../git/fleet-git.ts';
+import { validateTaskCheckout } from '../git/validate-checkout-spec.ts';
 import type {
   BatchTaskSpec,
   CollectOptions,
@@ -8,13 +14,7 @@ import type {
   NewBatch,
   NewBatchTask,
   TaskVerification,
-} from '../../contracts/fleet.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../contracts/json.ts';
-import { parseJson } from '../../lib/json.ts';
-import { redactSecrets } from '../../lib/text/redact-secrets.ts';
-import { isSecretVariable } from '../../sandbox/credentials.ts';
-import type { FleetGit } from '../git/fleet-git.ts';
-import { validateTaskCheckout } from '../git/validate-checkout-spec.ts';
+} from '../store/batch.ts';
 import {
   createCommitResolver,
   findTaskTargets,

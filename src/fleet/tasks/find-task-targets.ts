@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
-import type { BatchTaskCheckout } from '../../contracts/fleet.ts';
 import { findEnclosingRepository } from '../../git/git-repository.ts';
 import { createHardenedGitEnv } from '../../git/run-git.ts';
 import { runShellCommand } from '../../lib/processes/find-shell.ts';
@@ -9,6 +8,7 @@ import { startUnchecked } from '../../lib/processes/program-check.ts';
 import { redactSecrets } from '../../lib/text/redact-secrets.ts';
 import { type FleetGit, requireGitOutput } from '../git/fleet-git.ts';
 import { isRemoteRepositoryUrl } from '../git/validate-checkout-spec.ts';
+import type { BatchTaskCheckout } from '../store/batch.ts';
 import { type TaskFile, TaskFileError } from './task-file.ts';
 
 /** A target of a task: a folder or file in a repository at a commit. */

@@ -1,8 +1,8 @@
 import type { Environment } from '../../contracts/environment.ts';
-import type { BatchTaskView, MicroDollars, TaskArtifactKind } from '../../contracts/fleet.ts';
 import type { LoadedSettings } from '../../contracts/settings.ts';
 import type { FleetGit } from '../git/fleet-git.ts';
 import type { RepositoryMirrors } from '../git/repository-mirrors.ts';
+import type { BatchTaskView, MicroDollars, TaskArtifactKind } from '../store/batch.ts';
 import type { TaskRunSettings } from './task-sandbox.ts';
 import type { TaskSecretRedactor } from './task-secret-redactor.ts';
 import type { WorkerPolicy } from './worker-policy.ts';

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import type { MicroDollars } from '../../contracts/fleet.ts';
 import type { JsonValue } from '../../contracts/json.ts';
 import { type FailureKind, MODEL_FAILURE_KINDS } from '../../contracts/model.ts';
 import { parseJson } from '../../lib/json.ts';
 import { formatOneLine } from '../../lib/text/format.ts';
 import { redactSecrets } from '../../lib/text/redact-secrets.ts';
+import type { MicroDollars } from '../store/batch.ts';
 
 /** The state of a run of ouro, from its output so far. */
 export type ChildRunProgress = {

@@ -1,7 +1,7 @@
-import type { TaskAttemptEnd, TaskClaim } from '../../contracts/fleet.ts';
 import type { FailureKind } from '../../contracts/model.ts';
 import { formatMoney, formatOneLine } from '../../lib/text/format.ts';
 import { redactSecrets } from '../../lib/text/redact-secrets.ts';
+import type { TaskAttemptEnd, TaskClaim } from '../store/batch.ts';
 import type { ChildRunResultLine } from './child-output.ts';
 import type { ChildRunResult } from './run-ouro-child.ts';
 

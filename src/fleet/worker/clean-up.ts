@@ -2,8 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { readFile, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Environment } from '../../contracts/environment.ts';
-import type { BatchTaskView, TaskOfDeletedBatch } from '../../contracts/fleet.ts';
-import type { FleetStore } from '../../contracts/fleet-store.ts';
 import { getErrorMessage, ignoreMissingFile } from '../../lib/errors.ts';
 import { acquireLock, runWithFileLock } from '../../lib/files/file-lock.ts';
 import { writePrivateFile } from '../../lib/files/private-file.ts';
@@ -11,7 +9,9 @@ import { formatOneLine } from '../../lib/text/format.ts';
 import { getProjectDir } from '../../session/paths.ts';
 import type { RepositoryMirrors } from '../git/repository-mirrors.ts';
 import { isFolderInsideRepository, isSafeFolderName } from '../git/validate-checkout-spec.ts';
+import type { BatchTaskView, TaskOfDeletedBatch } from '../store/batch.ts';
 import { StoreUnavailable } from '../store/database.ts';
+import type { FleetStore } from '../store/fleet-store.ts';
 import { getTaskWorkFolder } from './prepare-task-attempt.ts';
 import type { WorkerEvent } from './worker-events.ts';
 

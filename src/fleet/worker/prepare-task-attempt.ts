@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { BatchTaskView, LostBatchTask, MicroDollars, TaskArtifactKind, TaskClaim } from '../../contracts/fleet.ts';
-import type { FleetStore } from '../../contracts/fleet-store.ts';
 import { isPathInside } from '../../permissions/resolve-path.ts';
 import { getProjectDir, getTranscriptPath } from '../../session/paths.ts';
 import { parseSessionRecords } from '../../session/records/parse-session-records.ts';
 import { removeRecordedPermissions } from '../../session/records/session-settings.ts';
 import { readSessionSummary } from '../../session/store/session-summary.ts';
 import { applyTaskPatch, type TaskWorktree } from '../git/task-patch.ts';
+import type { BatchTaskView, LostBatchTask, MicroDollars, TaskArtifactKind, TaskClaim } from '../store/batch.ts';
+import type { FleetStore } from '../store/fleet-store.ts';
 import type { BatchTaskDeps } from './batch-task-deps.ts';
 import type { ChildRunOptions } from './run-ouro-child.ts';
 

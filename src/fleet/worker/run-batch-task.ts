@@ -1,16 +1,10 @@
 import { rm, statfs } from 'node:fs/promises';
-import type {
-  AttemptHeartbeat,
-  BatchTaskResult,
-  TaskArtifactKind,
-  TaskAttemptEnd,
-  TaskClaim,
-} from '../../contracts/fleet.ts';
 import { getErrnoCode, getErrorMessage } from '../../lib/errors.ts';
 import { formatOneLine } from '../../lib/text/format.ts';
 import { redactSecrets } from '../../lib/text/redact-secrets.ts';
 import { redactPersonalNames } from '../../session/redact-personal-names.ts';
 import { createTaskPatch, MAX_PATCH_BYTES, type TaskWorkPatch } from '../git/task-patch.ts';
+import type { AttemptHeartbeat, BatchTaskResult, TaskArtifactKind, TaskAttemptEnd, TaskClaim } from '../store/batch.ts';
 import type { BatchTaskDeps } from './batch-task-deps.ts';
 import type { TaskRunVerdict } from './classify-task-run.ts';
 import {

@@ -5,10 +5,10 @@ import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
 import type { Environment } from '../../contracts/environment.ts';
-import type { BatchTaskSpec, MicroDollars } from '../../contracts/fleet.ts';
 import { getProcessIdentity, getProcessState } from '../../lib/processes/process-info.ts';
 import { signalProcessGroup } from '../../lib/processes/process-tree.ts';
 import { splitWords } from '../../lib/text/lines.ts';
+import type { BatchTaskSpec, MicroDollars } from '../store/batch.ts';
 import {
   applyChildOutputLine,
   type ChildRunProgress,

@@ -1,7 +1,7 @@
-import type { AttemptHeartbeat, TaskClaim } from '../../contracts/fleet.ts';
-import type { FleetStore } from '../../contracts/fleet-store.ts';
 import { startTimeLimit } from '../../lib/time-limit.ts';
+import type { AttemptHeartbeat, TaskClaim } from '../store/batch.ts';
 import { MAX_CLAIM_DELAY_MS, StoreUnavailable } from '../store/database.ts';
+import type { FleetStore } from '../store/fleet-store.ts';
 import type { BatchTaskDeps } from './batch-task-deps.ts';
 import type { ProviderThrottle } from './child-output.ts';
 import type { createOutageCounter } from './classify-task-run.ts';

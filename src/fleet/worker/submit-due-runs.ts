@@ -1,9 +1,9 @@
-import type { DueBatchSchedule, NewBatchTask } from '../../contracts/fleet.ts';
-import type { FleetStore } from '../../contracts/fleet-store.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import { formatOneLine } from '../../lib/text/format.ts';
 import { redactSecrets } from '../../lib/text/redact-secrets.ts';
+import type { DueBatchSchedule, NewBatchTask } from '../store/batch.ts';
 import { StoreUnavailable } from '../store/database.ts';
+import type { FleetStore } from '../store/fleet-store.ts';
 import type { WorkerEvent } from './worker-events.ts';
 
 /** The dependencies of submitting due runs. */

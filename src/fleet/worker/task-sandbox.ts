@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { Environment } from '../../contracts/environment.ts';
-import type { BatchTaskSpec } from '../../contracts/fleet.ts';
 import type { LoadedSettings } from '../../contracts/settings.ts';
 import { runShellCommand } from '../../lib/processes/find-shell.ts';
 import { startUnchecked } from '../../lib/processes/program-check.ts';
@@ -11,6 +10,7 @@ import { listDeniedPaths } from '../../sandbox/create-plan.ts';
 import { createLazyNetwork, openSandboxNetwork } from '../../sandbox/network/lazy-network.ts';
 import { createNetworkGate } from '../../sandbox/network/network-gate.ts';
 import { createSandbox } from '../../sandbox/sandbox.ts';
+import type { BatchTaskSpec } from '../store/batch.ts';
 import { createTaskCheckEnvironment } from './run-ouro-child.ts';
 import { createTaskManagedSettings, createTaskRunSettings, type WorkerPolicy } from './worker-policy.ts';
 

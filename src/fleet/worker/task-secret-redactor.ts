@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Environment } from '../../contracts/environment.ts';
-import type { BatchTaskSpec, TaskAttemptEnd } from '../../contracts/fleet.ts';
+import type { BatchTaskSpec, TaskAttemptEnd } from '../store/batch.ts';
 
 /** Finds and redacts the secrets of this machine in results: its API keys, and secret variables passed to the task. */
 export type TaskSecretRedactor = ReturnType<typeof createTaskSecretRedactor>;

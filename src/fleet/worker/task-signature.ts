@@ -1,9 +1,9 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { NewBatchTask } from '../../contracts/fleet.ts';
 import { sortKeys } from '../../lib/json.ts';
 import { runProgram } from '../../lib/processes/run-program.ts';
+import type { NewBatchTask } from '../store/batch.ts';
 
 /** Limits the use of a signature to fleet tasks. */
 const NAMESPACE = 'ouro-fleet';

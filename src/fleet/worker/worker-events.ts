@@ -1,4 +1,4 @@
-import type { MicroDollars, TaskAttemptEnd, TaskClaim } from '../../contracts/fleet.ts';
+import type { MicroDollars, TaskAttemptEnd, TaskClaim } from '../store/batch.ts';
 
 /** An event of a worker, as logs and metrics show it. */
 export type WorkerEvent =

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { BatchTaskSpec } from '../../contracts/fleet.ts';
 import { PERMISSION_MODES, type PermissionMode } from '../../contracts/permission.ts';
 import { openJsonStore } from '../../lib/files/json-store.ts';
 import { compileStarPattern } from '../../lib/patterns/glob.ts';
 import { parseRule } from '../../permissions/rules/parse-rule.ts';
 import { SANDBOX_EXCEPTION_RULE_NAME } from '../../permissions/rules/rule-families.ts';
 import { isSafeFolderName, validateTaskCheckout } from '../git/validate-checkout-spec.ts';
+import type { BatchTaskSpec } from '../store/batch.ts';
 
 const patterns = z.array(z.string()).optional();
 

@@ -1,8 +1,8 @@
 import { mkdir, statfs } from 'node:fs/promises';
-import type { DueBatchSchedule, LostBatchTask, MicroDollars, NewBatchTask, TaskClaim } from '../../contracts/fleet.ts';
-import type { FleetStore } from '../../contracts/fleet-store.ts';
 import { formatBytes } from '../../lib/text/format.ts';
+import type { DueBatchSchedule, LostBatchTask, MicroDollars, NewBatchTask, TaskClaim } from '../store/batch.ts';
 import { StoreUnavailable } from '../store/database.ts';
+import type { FleetStore } from '../store/fleet-store.ts';
 import type { BatchTaskDeps } from './batch-task-deps.ts';
 import { createOutageCounter, createSkippedRateLimitLanes, type SkippedRateLimitLane } from './classify-task-run.ts';
 import { createBatchFileCleaner } from './clean-up.ts';

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import type { BatchSettings, BatchTaskSpec, BatchTaskView, NewBatchTask } from '../../../src/contracts/fleet.ts';
 import {
   compareBatchSettings,
   compareBatchTasks,
   compareWithStoredTargets,
   selectChangedTasks,
 } from '../../../src/fleet/cli/task-file-diff.ts';
+import type { BatchSettings, BatchTaskSpec, BatchTaskView, NewBatchTask } from '../../../src/fleet/store/batch.ts';
 
 const SETTINGS: BatchSettings = {
   limits: { each: 1_000_000, all: 5_000_000, attempts: 3, atOnce: 8 },

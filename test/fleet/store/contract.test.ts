@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { BatchTaskResult, NewBatch, NewBatchTask, TaskClaim } from '../../../src/contracts/fleet.ts';
+import type { BatchTaskResult, NewBatch, NewBatchTask, TaskClaim } from '../../../src/fleet/store/batch.ts';
 import { postgresPair, type StorePair, sqlitePair } from '../../support/fleet-stores.ts';
 import { NO_POSTGRES, startPostgres, type TestPostgres } from '../../support/postgres.ts';
 import { isWholeRun } from '../../support/runs.ts';

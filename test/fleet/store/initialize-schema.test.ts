@@ -1,8 +1,8 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import type { FleetStore } from '../../../src/contracts/fleet-store.ts';
 import type { SqlDatabase } from '../../../src/fleet/store/database.ts';
+import type { FleetStore } from '../../../src/fleet/store/fleet-store.ts';
 import { openFleetStore } from '../../../src/fleet/store/open-fleet-store.ts';
 import { openPostgres } from '../../../src/fleet/store/postgres.ts';
 import { openSqlite } from '../../../src/fleet/store/sqlite.ts';

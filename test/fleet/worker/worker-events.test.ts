@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { TaskAttemptEnd, TaskClaim } from '../../../src/contracts/fleet.ts';
+import type { TaskAttemptEnd, TaskClaim } from '../../../src/fleet/store/batch.ts';
 import {
   addEventToWorkerTotals,
   createWorkerEventRecord,

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { BatchTaskSpec } from '../../../src/contracts/fleet.ts';
+import type { BatchTaskSpec } from '../../../src/fleet/store/batch.ts';
 import {
   createTaskManagedSettings,
   findPolicyViolation,

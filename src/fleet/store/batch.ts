@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from './json.ts';
+import type { JsonObject, JsonValue } from '../../contracts/json.ts';
 
 /** An amount of money in millionths of a dollar. Integers keep sums exact. */
 export type MicroDollars = number;

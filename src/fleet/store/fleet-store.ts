@@ -18,7 +18,7 @@ import type {
   TaskAttemptEnd,
   TaskAttemptView,
   TaskClaim,
-} from './fleet.ts';
+} from './batch.ts';
 
 /** A pause of a lane on all machines. */
 export type LanePause = {
