@@ -22,14 +22,8 @@ export function describeRefusal({ by, reason = '' }: Refusal, note?: string): st
   return [...facts, words === '' ? advice : `${says}: ${words}`].join(' ');
 }
 
-/** Describes for the model that a question of a tool was put and not answered. */
-export function describeUnansweredQuestion({ by, reason = '' }: Refusal): string {
-  const words = reason.trim();
-  const { subject, says } = REFUSALS[by];
-  return `${subject} declined to answer.${words === '' ? ' Nothing was decided.' : ` ${says}: ${words}`}`;
-}
-
-const REFUSALS = {
+/** The words about a refusal, by its source. */
+export const REFUSALS = {
   user: { subject: 'The user', says: 'They say', advice: 'Ask what they would rather have, or go another way.' },
   host: {
     subject: 'The application that runs this session',

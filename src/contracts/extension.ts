@@ -32,9 +32,6 @@ export type PromptTemplate = {
   readonly pluginVariables?: PluginVariables;
 };
 
-/** A slash command that is defined in a file. */
-export type CustomCommand = PromptTemplate;
-
 /** A skill: its name and description are in the system prompt, its body is loaded on demand. */
 export type Skill = PromptTemplate & {
   /** The name for its slash command, without spaces. */
@@ -77,14 +74,6 @@ export type SubAgentDefinition = {
 
 /** The scope of a sub-agent's notes: all projects of the user, this project, or this checkout. */
 export type MemoryScope = 'user' | 'project' | 'local';
-
-/** An output style: instructions about tone and format that are added to the system prompt. */
-export type OutputStyle = {
-  readonly name: string;
-  readonly description: string;
-  readonly text: string;
-  readonly source: ExtensionSource;
-};
 
 /** Folders of a plugin: its installed copy, which each version replaces, and its data, which stays. */
 export type PluginFolders = { readonly CLAUDE_PLUGIN_ROOT: string; readonly CLAUDE_PLUGIN_DATA: string };
@@ -173,9 +162,3 @@ export type LanguageServerConfig = {
 
 /** A message about a file that could not be used. */
 export type ExtensionProblem = { readonly path: string; readonly line?: number; readonly text: string };
-
-/** Loaded items, with the problems that were found on the way. */
-export type ExtensionLoadResult<Item> = {
-  readonly items: readonly Item[];
-  readonly problems: readonly ExtensionProblem[];
-};

@@ -95,8 +95,6 @@ export const mcpServerSchema = z.lazy(() =>
 );
 
 export type McpServerConfig = Frozen<z.output<typeof mcpServerSchema>>;
-export type McpLoginConfig = NonNullable<McpServerConfig['oauth']>;
-export type McpIdentityProvider = NonNullable<McpLoginConfig['identityProvider']>;
 
 /** The search provider of the tool WebSearch. */
 export const webSearchSettingsSchema = z.lazy(() =>

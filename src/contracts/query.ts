@@ -1,4 +1,4 @@
-import type { AgentEvent, QueuedMessage } from './event.ts';
+import type { QueuedMessage } from './event.ts';
 import type { JsonObject } from './json.ts';
 import type { Message } from './message.ts';
 import type {
@@ -11,7 +11,7 @@ import type {
   SystemPart,
   ToolSpec,
 } from './model.ts';
-import type { ContinueReason, Terminal } from './terminal-reason.ts';
+import type { ContinueReason } from './terminal-reason.ts';
 import type { CallRequest, GateVerdict, SentResult, Tool, ToolOutcome, UserAnswer, UserQuestion } from './tool.ts';
 
 /** The recoveries spent so far. Only `next_turn` with real results resets them. */
@@ -291,10 +291,3 @@ export type QueryDeps = {
   readonly newId: () => string;
   readonly now: () => number;
 };
-
-/** The loop: yields events, and returns why it ended. */
-export type Query = (
-  messages: readonly Message[],
-  deps: QueryDeps,
-  signal: AbortSignal,
-) => AsyncGenerator<AgentEvent, Terminal>;

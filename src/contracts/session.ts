@@ -12,9 +12,6 @@ import type {
   UserMessage,
 } from './message.ts';
 
-/** The version of the record format. */
-export const SESSION_SCHEMA_VERSION = 1;
-
 /** The work done in a session: answered prompts, and lines added and removed by edits. */
 export type SessionWorkTotals = { readonly turns: number; readonly added: number; readonly removed: number };
 

@@ -64,6 +64,13 @@ export async function* query(
   }
 }
 
+/** The loop: yields events, and returns why it ended. */
+export type Query = (
+  messages: readonly Message[],
+  deps: QueryDeps,
+  signal: AbortSignal,
+) => AsyncGenerator<AgentEvent, Terminal>;
+
 /** Applies the model chain and thinking effort chosen for the next turn; a new chain starts with its first model. */
 function applySelectedModels(
   state: QueryState,

@@ -1,4 +1,4 @@
-import type { ExtensionSource, PluginVariables } from '../contracts/extension.ts';
+import type { ExtensionProblem, ExtensionSource, PluginVariables } from '../contracts/extension.ts';
 import type { MarkdownFilePathResolver } from '../lib/files/markdown-files.ts';
 
 /** A folder with extensions of one kind; lists of folders are ordered by precedence, highest first. */
@@ -11,4 +11,10 @@ export type ExtensionFolder = {
   readonly prefix?: string;
   /** Variables of the plugin that owns the folder. */
   readonly pluginVariables?: PluginVariables;
+};
+
+/** Loaded items, with the problems that were found on the way. */
+export type ExtensionLoadResult<Item> = {
+  readonly items: readonly Item[];
+  readonly problems: readonly ExtensionProblem[];
 };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ExtensionLoadResult, ExtensionProblem, MemoryScope, SubAgentDefinition } from '../contracts/extension.ts';
+import type { ExtensionProblem, MemoryScope, SubAgentDefinition } from '../contracts/extension.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../contracts/json.ts';
 import { EFFORTS } from '../contracts/model.ts';
 import { PERMISSION_MODES } from '../contracts/permission.ts';
@@ -15,7 +15,7 @@ import {
   parseFrontMatter,
 } from '../lib/text/front-matter.ts';
 import { splitWords } from '../lib/text/lines.ts';
-import type { ExtensionFolder } from './extension-folder.ts';
+import type { ExtensionFolder, ExtensionLoadResult } from './extension-folder.ts';
 import { reportIgnoredFrontMatter } from './front-matter-fields.ts';
 import { expandPluginVariables } from './plugins/plugin-variables.ts';
 

@@ -1,10 +1,9 @@
 import { dirname, join, sep } from 'node:path';
 import type {
-  CustomCommand,
-  ExtensionLoadResult,
   ExtensionProblem,
-  OutputStyle,
+  ExtensionSource,
   Plugin,
+  PromptTemplate,
   Skill,
   SubAgentDefinition,
 } from '../contracts/extension.ts';
@@ -16,7 +15,7 @@ import {
   getFrontMatterText,
   parseFrontMatter,
 } from '../lib/text/front-matter.ts';
-import type { ExtensionFolder } from './extension-folder.ts';
+import type { ExtensionFolder, ExtensionLoadResult } from './extension-folder.ts';
 import {
   getDescriptionFromBody,
   listIgnoredFrontMatterFields,
@@ -27,9 +26,17 @@ import {
 import { loadAgents } from './load-agents.ts';
 import { findSkill, loadSkills } from './load-skills.ts';
 
+/** An output style: instructions about tone and format that are added to the system prompt. */
+export type OutputStyle = {
+  readonly name: string;
+  readonly description: string;
+  readonly text: string;
+  readonly source: ExtensionSource;
+};
+
 /** The extensions of a session, and the problems of files that could not be loaded. */
 export type Extensions = {
-  readonly commands: readonly CustomCommand[];
+  readonly commands: readonly PromptTemplate[];
   readonly skills: readonly Skill[];
   readonly agents: readonly SubAgentDefinition[];
   readonly styles: readonly OutputStyle[];
@@ -119,8 +126,8 @@ function reportUnknownSkills(
 }
 
 /** Loads the custom slash commands of all folders; the first of a name wins, and the others are reported. @internal */
-export async function loadCommands(folders: readonly ExtensionFolder[]): Promise<ExtensionLoadResult<CustomCommand>> {
-  const items = new Map<string, CustomCommand>();
+export async function loadCommands(folders: readonly ExtensionFolder[]): Promise<ExtensionLoadResult<PromptTemplate>> {
+  const items = new Map<string, PromptTemplate>();
   const problems: ExtensionProblem[] = [];
   for (const { folder, source, admit, prefix = '', pluginVariables } of folders) {
     const unused = new Map<string, readonly string[]>();

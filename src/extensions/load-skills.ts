@@ -1,10 +1,10 @@
 import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import type { ExtensionLoadResult, ExtensionProblem, Skill } from '../contracts/extension.ts';
+import type { ExtensionProblem, Skill } from '../contracts/extension.ts';
 import { admitEveryPath, describeSkippedFile } from '../lib/files/markdown-files.ts';
 import { readRegularFile } from '../lib/files/read-regular-file.ts';
 import { getFrontMatterText, parseFrontMatter } from '../lib/text/front-matter.ts';
-import type { ExtensionFolder } from './extension-folder.ts';
+import type { ExtensionFolder, ExtensionLoadResult } from './extension-folder.ts';
 import {
   getDescriptionFromBody,
   listIgnoredFrontMatterFields,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { HostMcpServer } from '../contracts/frontend/host-capabilities.ts';
-import type { McpLoginConfig } from '../contracts/hook-and-server-schemas.ts';
+import type { McpServerConfig } from '../contracts/hook-and-server-schemas.ts';
 import { redactSecrets } from '../lib/text/redact-secrets.ts';
 
 /** Name of the file with the user's logins. */
@@ -8,6 +8,9 @@ export const MCP_LOGINS_FILE = 'mcp-logins.json';
 
 /** The source that configured a server, highest precedence first. */
 export type McpServerScope = 'managed' | 'flag' | 'local' | 'project' | 'user' | 'host';
+
+/** The login settings of a server, as configured. */
+export type McpLoginConfig = NonNullable<McpServerConfig['oauth']>;
 
 /** OAuth settings for servers without dynamic client registration; a client id may be a metadata URL. */
 export type OAuthConfig = { readonly [Key in keyof McpLoginConfig]?: McpLoginConfig[Key] | undefined };

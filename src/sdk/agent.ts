@@ -46,7 +46,6 @@ export type {
   CompactionResult,
   ContextPort,
   ModelSelection,
-  Query,
   QueryConfig,
   QueryDeps,
   QueuePort,
@@ -65,7 +64,7 @@ export {
   type UserQuestion,
 } from '../contracts/tool.ts';
 export { completeQueryDeps as queryDeps, type QueryDepsInput } from '../engine/default-deps.ts';
-export { query } from '../engine/query.ts';
+export { type Query, query } from '../engine/query.ts';
 export { toRequestMessages } from '../engine/request/build-model-request.ts';
 export type { SdkAgent as Agent, SubscribeOptions } from './agent/agent-commands.ts';
 export { type Budget, createBudget, type RequestCost, type Reservation } from './agent/budget.ts';

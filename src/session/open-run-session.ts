@@ -4,7 +4,7 @@ import { walkWorkspace } from '../checkpoints/walk-workspace.ts';
 import type { Environment } from '../contracts/environment.ts';
 import type { CliRunOptions } from '../contracts/frontend/cli-run-options.ts';
 import type { Message } from '../contracts/message.ts';
-import { type PastRunEvent, SESSION_SCHEMA_VERSION, type SessionRecordBody } from '../contracts/session.ts';
+import type { PastRunEvent, SessionRecordBody } from '../contracts/session.ts';
 import { findRepositoryRoot } from '../git/git-repository.ts';
 import { isPathBelow } from '../lib/files/path-style.ts';
 import { formatBytes } from '../lib/text/format.ts';
@@ -13,6 +13,7 @@ import { decodeSessionState, NEW_SESSION_STATE, type ResumedSessionState } from 
 import { findSessionLockHolder, lockSession, type SessionLock } from './process-locks.ts';
 import { createSealContext, dropUnsealedPermissions } from './records/permission-seal.ts';
 import { completeDanglingCalls, type RebuiltSession, rebuildSession } from './records/rebuild-session.ts';
+import { SESSION_SCHEMA_VERSION } from './records/session-record-writer.ts';
 import { readUnfinishedReplyText, restoreInterruptedReply } from './reply-journal.ts';
 import { listRecordedDenials, listTasksEndedWithRun, type RecordedDenial } from './resume/earlier-run.ts';
 import { buildPastEvents } from './resume/past-events.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { describeUnansweredQuestion } from '../contracts/denial.ts';
 import type { JsonObject, JsonValue } from '../contracts/json.ts';
 import { buildTool } from './build-tool.ts';
+import { describeUnansweredQuestion } from './describe-unanswered-question.ts';
 import { type BuiltInToolTraits, defineToolTraits } from './input/call-forms.ts';
 import { parseJsonText } from './input/coerce-input.ts';
 import { type AcceptedArgumentForms, normalizeArguments } from './input/normalize-arguments.ts';

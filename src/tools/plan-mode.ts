@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { describeUnansweredQuestion } from '../contracts/denial.ts';
 import { buildTool } from './build-tool.ts';
+import { describeUnansweredQuestion } from './describe-unanswered-question.ts';
 import { type BuiltInToolTraits, defineToolTraits } from './input/call-forms.ts';
 import { getSessionOnlyFacts } from './tool-facts.ts';
 

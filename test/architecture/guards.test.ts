@@ -25,7 +25,7 @@ const PLANTED: readonly (readonly [string, Readonly<Record<string, string>>, str
   ],
   [
     'a forbidden import for its effect',
-    { 'lib/a.ts': "import '../contracts/b.ts';", 'contracts/b.ts': LEAF },
+    { 'lib/a.ts': "import '../contracts/b.ts';", 'contracts/b.ts': 'export {};\n' },
     'lib/a.ts: lib may not import contracts (static import of contracts/b.ts)',
   ],
   [
@@ -52,6 +52,24 @@ const PLANTED: readonly (readonly [string, Readonly<Record<string, string>>, str
     'a forbidden re-export',
     { 'app/a.ts': "export * from '../cli/b.ts';", 'cli/b.ts': LEAF },
     'app/a.ts: app may not import cli (static import of cli/b.ts)',
+  ],
+  [
+    'a contract of one room',
+    { 'contracts/a.ts': 'export type A = 1;', 'app/a.ts': "import type { A as B } from '../contracts/a.ts';" },
+    'contracts/a.ts: A is used by app only; move it there',
+  ],
+  [
+    'a contract that only other contracts of one room use',
+    {
+      'contracts/a.ts': "export const b = 1;\nimport type { C } from './c.ts';\ntype D = C;\nexport type A = D;",
+      'contracts/c.ts': 'export type C = 1;',
+      'app/a.ts': "export { b } from '../contracts/a.ts';",
+      'sdk/a.ts': "import type { A } from '../contracts/a.ts';\nimport { b } from '../contracts/a.ts';",
+      'agent/a.ts': "import type { A } from '../contracts/a.ts';",
+      'engine/a.ts': "import type { C } from '../contracts/c.ts';",
+      'contracts/d.ts': "import type { A } from './a.ts';\nexport type E = A;",
+    },
+    'contracts/d.ts: E is used by no room',
   ],
   ['an unknown layer', { 'utils/a.ts': LEAF }, 'utils/a.ts: "utils" is not a layer'],
   [
@@ -282,12 +300,13 @@ test('sources that follow the rules pass, and imports in comments are ignored', 
     'cli/main.ts': "import { Command } from 'commander';\nexport const go = () => import('./repl.ts');\n",
     'cli/repl.ts': "import { render } from 'ink';\nimport { App } from '../ui/App.tsx';\nimport '../app/compose.ts';\n",
     'ui/App.tsx': "// import { x } from '../engine/query.ts'\nimport type { Leaf } from '../contracts/leaf.ts';\n",
-    'ui/use-thing.tsx': LEAF,
+    'ui/use-thing.tsx': "import type { Leaf } from '../contracts/leaf.ts';\n",
     'app/compose.ts': "import { env } from './environment.ts';\nimport { query } from '../engine/query.ts';\n",
     'app/environment.ts': 'export const env = () => process.env;\n',
-    'engine/query.ts': LEAF,
+    'engine/query.ts': "export { type Leaf as Blade } from '../contracts/leaf.ts';\n",
     'lib/long.ts': LEAF.repeat(300),
-    'contracts/leaf.ts': LEAF,
+    'contracts/leaf.ts': "import type { Vein } from './vein.ts';\nexport type Leaf = { readonly vein: Vein };\n",
+    'contracts/vein.ts': 'export type Vein = string;\n',
   };
   expect(violations(sources).filter((found) => !SMALL.test(found))).toEqual([]);
 });

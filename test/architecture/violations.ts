@@ -1,4 +1,5 @@
 import { basename, dirname, join, normalize } from 'node:path/posix';
+import { contractHomes } from './contract-homes.ts';
 import { KNOWLEDGE_RULES } from './knowledge.ts';
 import { networkViolations } from './network.ts';
 import { type Edges, SHAPE_RULES } from './shape.ts';
@@ -144,6 +145,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
   'the entry loads only what every start needs': entryViolations,
   ...TERMINAL_OUTPUT_RULES,
   'requests to this machine take no proxy': networkViolations,
+  'contracts/ has what two rooms share': contractHomes,
   ...KNOWLEDGE_RULES,
   ...WORDING_RULES,
   ...mapValues(

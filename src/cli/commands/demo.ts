@@ -1,6 +1,6 @@
-import { DEMO_PROMPT } from '../../contracts/frontend/first-run.ts';
 import { parseInvocation } from '../args/invocation.ts';
 import type { SubcommandInput } from '../args/subcommands.ts';
+import { DEMO_PROMPT } from '../modes/demo-prompt.ts';
 
 /** Runs `ouro demo`: the scripted model in its sample project, interactively or in print mode. */
 export async function runDemoCommand({ args, io, shutdown }: SubcommandInput): Promise<number> {

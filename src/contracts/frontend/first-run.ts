@@ -45,9 +45,6 @@ export type FirstRunAnswers = {
 /** The user quit before the last question; an answer about trust counts all the same. */
 export type FirstRunExit = { readonly exits: true; readonly trust: FirstRunAnswers['trust'] };
 
-/** The default prompt of the demo. */
-export const DEMO_PROMPT = 'One of the tests fails. Find out why and fix it.';
-
 /** One effect that trusting a folder would have. The text is unsanitized; frontends sanitize it. */
 export type TrustEffect = {
   readonly kind: 'hook' | 'rule' | 'variable' | 'server' | 'command' | 'folder' | 'mode' | 'instructions';

@@ -6,7 +6,6 @@ import {
 } from '@modelcontextprotocol/sdk/client/auth.js';
 import type { OAuthTokens } from '@modelcontextprotocol/sdk/shared/auth.js';
 import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
-import type { McpIdentityProvider } from '../../contracts/hook-and-server-schemas.ts';
 import { fetch } from '../../lib/network/fetch.ts';
 import { sanitizeUntrustedLine } from '../../lib/text/sanitize.ts';
 import type { OAuthConfig } from '../configured-mcp-server.ts';
@@ -14,6 +13,7 @@ import { fetchFromAuthServer, isMcpRequest } from './auth-server-fetch.ts';
 import {
   describeTokenError,
   type IdTokenCommandEnvironment,
+  type McpIdentityProvider,
   readIdToken,
   requestAssertion,
 } from './identity-provider.ts';

@@ -1,12 +1,15 @@
 import { z } from 'zod';
-import type { McpIdentityProvider } from '../../contracts/hook-and-server-schemas.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import { parseJson } from '../../lib/json.ts';
 import { runShellCommand } from '../../lib/processes/find-shell.ts';
 import { requireProgramOutput } from '../../lib/processes/run-program.ts';
 import { startOutsideWorkspace } from '../../lib/programs/start-outside-workspace.ts';
 import { sanitizeUntrustedLine } from '../../lib/text/sanitize.ts';
+import type { McpLoginConfig } from '../configured-mcp-server.ts';
 import { fetchFromAuthServer } from './auth-server-fetch.ts';
+
+/** An enterprise identity provider that authorizes access to MCP servers centrally. */
+export type McpIdentityProvider = NonNullable<McpLoginConfig['identityProvider']>;
 
 const EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';
 const ID_TOKEN = 'urn:ietf:params:oauth:token-type:id_token';

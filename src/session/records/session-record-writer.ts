@@ -1,10 +1,13 @@
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { AssistantBlock, Message, ToolResultBlock } from '../../contracts/message.ts';
-import { SESSION_SCHEMA_VERSION, type SessionRecord, type SessionRecordBody } from '../../contracts/session.ts';
+import type { SessionRecord, SessionRecordBody } from '../../contracts/session.ts';
 import type { AppendFs } from '../../lib/files/append-fs.ts';
 import { copyAsJson } from '../../lib/json.ts';
 import type { UnsavedLines } from '../unsaved-lines.ts';
 import { type AppendFileStatus, createAppendFile } from './append-file.ts';
+
+/** The version of the record format. */
+export const SESSION_SCHEMA_VERSION = 1;
 
 type TitleRecord = Extract<SessionRecordBody, { type: 'title' }>;
 

@@ -6,9 +6,10 @@ import type {
   Usage,
   UserBlock,
 } from '../../contracts/message.ts';
-import { SESSION_SCHEMA_VERSION, type SessionRecord } from '../../contracts/session.ts';
+import type { SessionRecord } from '../../contracts/session.ts';
 import { isJsonRecord, isNestedDeeperThan, MAX_JSON_DEPTH } from '../../lib/json.ts';
 import { splitWords } from '../../lib/text/lines.ts';
+import { SESSION_SCHEMA_VERSION } from './session-record-writer.ts';
 import { areReadableSettings } from './session-settings.ts';
 import { isCheckpointEntry, repairCheckpointEntry } from './validate-checkpoint.ts';
 
