@@ -190,7 +190,7 @@ export async function runAndPrintPrompt(
     }
   });
   await conversation.waitUntilReady?.();
-  writeLine(createStreamJsonInitLine(conversation));
+  if (writesLines) writeLine(createStreamJsonInitLine(conversation));
   for (const line of earlyLines.splice(0)) writeLine(line);
   earlyLines = undefined;
   for (const warning of conversation.info().warnings) warn(warning);
