@@ -4,7 +4,7 @@ import type { Message } from '../contracts/message.ts';
 import type { PermissionAnswer } from '../contracts/permission.ts';
 import type { Terminal } from '../contracts/terminal-reason.ts';
 import type { UserAnswer } from '../contracts/tool.ts';
-import { createAsyncScopes } from '../lib/async-scopes.ts';
+import { type AsyncScope, createAsyncScopes } from '../lib/async-scopes.ts';
 import type { AgentDeps, AgentPort } from './agent-deps.ts';
 import { AGENT_BUSY_MESSAGE, type AgentRunLock, createAgentRunLock, getQueuedMessages } from './agent-run-lock.ts';
 import {
@@ -161,14 +161,14 @@ export function createEventBroadcast(
 
   async function deliver(event: AgentEvent): Promise<void> {
     for (const listener of listeners) {
-      const visit = visits.open();
+      const visit: AsyncScope = { isOpen: true };
       try {
-        const answer = visit.run(() => listener(event));
+        const answer = visits.run(visit, listener, event);
         if (answer !== undefined) await answer;
       } catch (thrown) {
         report(thrown, event);
       } finally {
-        visit.close();
+        visit.isOpen = false;
       }
     }
   }
