@@ -285,16 +285,16 @@ export const settingsSchema = z.strictObject({
 export type SettingKey = SettingInfo & { readonly key: string };
 
 /** All settings keys; keys of nested objects are given by path, such as `permissions.allow`. */
-export const SETTING_KEYS: readonly SettingKey[] = Object.entries(settingsSchema.shape).flatMap(([top, schema]) => {
-  const inner = schema.unwrap();
-  const info = keyInfos.get(schema);
-  if (info !== undefined) return [{ key: top, ...info }];
-  return inner instanceof z.ZodObject ? listNestedKeys(top, inner.shape) : [];
-});
+export const SETTING_KEYS: readonly SettingKey[] = listKeys('', settingsSchema.shape);
 
-function listNestedKeys(top: string, shape: Readonly<Record<string, z.ZodType>>): readonly SettingKey[] {
-  return Object.entries(shape).flatMap(([nestedKey, schema]) => {
+function listKeys(prefix: string, shape: Readonly<Record<string, z.ZodType>>): readonly SettingKey[] {
+  const keys: SettingKey[] = [];
+  for (const [name, schema] of Object.entries(shape)) {
+    const key = `${prefix}${name}`;
     const info = keyInfos.get(schema);
-    return info === undefined ? [] : [{ key: `${top}.${nestedKey}`, ...info }];
-  });
+    const inner = schema instanceof z.ZodOptional ? schema.unwrap() : schema;
+    if (info !== undefined) keys.push({ key, ...info });
+    else if (prefix === '' && inner instanceof z.ZodObject) keys.push(...listKeys(`${key}.`, inner.shape));
+  }
+  return keys;
 }

@@ -2,13 +2,14 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import type { ActionResult } from '../contracts/frontend/host-capabilities.ts';
 import type { JsonObject, JsonValue } from '../contracts/json.ts';
-import { SETTING_KEYS, settingsSchema } from '../contracts/setting-keys.ts';
+import { settingsSchema } from '../contracts/setting-keys.ts';
 import { getErrorMessage } from '../lib/errors.ts';
 import { editJsonc } from '../lib/files/edit-jsonc.ts';
 import { createFileLocks } from '../lib/files/file-locks.ts';
 import type { JsonEdit } from '../lib/files/json-edit.ts';
 import type { JsonRecord } from '../lib/json.ts';
 import { createLazy } from '../lib/memoize.ts';
+import { listSettingKeys } from './list-setting-keys.ts';
 import { parseSettingsLayer } from './parse-settings-layer.ts';
 
 /** The way a value can be entered in one line: chosen from words or typed; a `list` can only be edited in its file. */
@@ -82,7 +83,7 @@ function parseValue(key: string, text: string): JsonValue {
 }
 
 /** Keys a host may write: preferences, and nothing that affects permissions. */
-const HOST_KEYS = SETTING_KEYS.filter((row) => row.isHostWritable).map(({ key }) => key);
+const HOST_KEYS = listSettingKeys('isHostWritable');
 const ALIASES: Readonly<Record<string, string>> = { effortLevel: 'effort' };
 
 /** Writes settings on behalf of an SDK host; the rest of the file is kept, including comments. */

@@ -90,7 +90,9 @@ function omitVariables(
   names: ReadonlySet<string>,
   variables: Readonly<Record<string, string>>,
 ): Readonly<Record<string, string>> {
-  return Object.fromEntries(Object.entries(variables).filter(([name]) => !names.has(name)));
+  const kept: Record<string, string> = { ...variables };
+  for (const name of names) delete kept[name];
+  return kept;
 }
 
 /** Resolves timeouts and retries: the environment wins over the settings; limits set in neither keep their defaults. */

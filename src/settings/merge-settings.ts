@@ -1,5 +1,4 @@
 import type { JsonValue } from '../contracts/json.ts';
-import { SETTING_KEYS } from '../contracts/setting-keys.ts';
 import type {
   LoadedSettings,
   SandboxSettings,
@@ -9,9 +8,10 @@ import type {
   SettingWithSource,
 } from '../contracts/settings.ts';
 import { isJsonRecord } from '../lib/json.ts';
+import { listSettingKeys } from './list-setting-keys.ts';
 
 /** Keys that only user and managed settings may set, such as the API key, the endpoint and the session storage. */
-const USER_ONLY_KEYS = SETTING_KEYS.filter(({ isUserOnly }) => isUserOnly).map(({ key }) => key);
+const USER_ONLY_KEYS = listSettingKeys('isUserOnly');
 
 /**
  * Variables that a project may set. It is an allow list, because every runtime, package manager and build tool has

@@ -6,15 +6,15 @@ import { z } from 'zod';
 import type { TrustEffect } from '../contracts/frontend/first-run.ts';
 import type { HookConfig } from '../contracts/hook.ts';
 import type { McpServerConfig } from '../contracts/hook-and-server-schemas.ts';
-import { SETTING_KEYS } from '../contracts/setting-keys.ts';
 import type { Settings, SettingsLayer, SettingsProblem } from '../contracts/settings.ts';
 import { ignoreMissingFile } from '../lib/errors.ts';
 import { readFileOrPipe } from '../lib/files/read-regular-file.ts';
 import { omitUndefined } from '../lib/json.ts';
 import { formatBytes } from '../lib/text/format.ts';
+import { listSettingKeys } from './list-setting-keys.ts';
 
 /** Keys that start programs or grant permissions; in a project's settings, every change to them needs approval. */
-const APPROVAL_KEYS = SETTING_KEYS.filter((row) => row.needsApproval).map(({ key }) => key);
+const APPROVAL_KEYS = listSettingKeys('needsApproval');
 const TOP_LEVEL_KEYS = APPROVAL_KEYS.filter((name) => !name.includes('.'));
 const PERMISSION_KEYS = APPROVAL_KEYS.filter((name) => name.startsWith('permissions.')).map((name) =>
   name.slice('permissions.'.length),
