@@ -5,11 +5,15 @@ import { isNestedDeeperThan, MAX_JSON_DEPTH } from '../../lib/json.ts';
 export function parseNetworkJson(text: string): JsonValue | undefined {
   try {
     const value: JsonValue = JSON.parse(text);
-    // Each level has two brackets, so that a short text need not be walked.
-    return text.length > 2 * MAX_JSON_DEPTH && isNestedDeeperThan(value, MAX_JSON_DEPTH) ? undefined : value;
+    return hasManyBrackets(text) && isNestedDeeperThan(value, MAX_JSON_DEPTH) ? undefined : value;
   } catch {
     return undefined;
   }
+}
+
+/** Returns whether a text has enough opening brackets to be nested too deeply; any other need not be walked. */
+function hasManyBrackets(text: string): boolean {
+  return text.length > 2 * MAX_JSON_DEPTH && text.split(/[[{]/, MAX_JSON_DEPTH + 2).length > MAX_JSON_DEPTH + 1;
 }
 
 /**
