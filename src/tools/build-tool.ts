@@ -201,18 +201,18 @@ function isZodSchema(input: z.ZodType<JsonObject> | JsonObject): input is z.ZodT
 /** JSON schemas by zod schema, computed once for all conversations and sub-agents. */
 const toJsonSchema = memoizeByObject((schema: z.ZodType): JsonObject => {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { io: 'input' });
-  return copyAsJson(rest, (key, value) => (isImplied(key, value) ? undefined : value));
+  return copyAsJson(rest, omitImplied);
 });
 
-/** Tells whether a keyword says what a model does anyway; each one would be sent with every request. */
-function isImplied(key: string, value: unknown): boolean {
-  return (
+/** Leaves out the keywords that say what a model does anyway; each one would be sent with every request. */
+function omitImplied(key: string, value: unknown): unknown {
+  const isImplied =
     (key === 'additionalProperties' && value === false) ||
     (key === 'minLength' && value === 1) ||
     (key === 'maximum' && value === Number.MAX_SAFE_INTEGER) ||
     (key === 'minimum' && (value === Number.MIN_SAFE_INTEGER || value === 0 || value === 1)) ||
-    (key === 'exclusiveMinimum' && value === 0)
-  );
+    (key === 'exclusiveMinimum' && value === 0);
+  return isImplied ? undefined : value;
 }
 
 function describeKind(input: JsonValue): string {

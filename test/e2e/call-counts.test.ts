@@ -4,6 +4,6 @@ import { longTest } from '../support/long-test.ts';
 
 longTest('a run with one answer calls few functions in few files', async () => {
   const { calls } = await runCounted([]);
-  expect(sumCounts(calls)).toBeLessThan(12_300);
+  expect(sumCounts(calls)).toBeLessThan(9_000);
   expect(listEnteredFiles(calls).length).toBeLessThan(345);
 });

@@ -248,6 +248,9 @@ function isWellFormed(value: unknown, levels: number): boolean {
 }
 
 function arePartsWellFormed(value: object, levels: number): boolean {
-  if (Array.isArray(value)) return value.every((part) => isWellFormed(part, levels - 1));
-  return Object.entries(value).every(([key, part]) => key.isWellFormed() && isWellFormed(part, levels - 1));
+  for (const [key, part] of Object.entries(value)) {
+    if (!key.isWellFormed()) return false;
+    if (typeof part === 'string' ? !part.isWellFormed() : !isWellFormed(part, levels - 1)) return false;
+  }
+  return true;
 }
