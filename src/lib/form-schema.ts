@@ -36,7 +36,10 @@ type FieldType =
 /** An option of a choice field. */
 type Choice = { readonly value: string; readonly label: string };
 
-/** Parses a flat JSON schema, as MCP servers send it, into form fields. Properties of unknown type are text. */
+/**
+ * Parses a flat JSON schema, as MCP servers send it, into form fields. Properties of unknown type are text. A `pattern` is
+ * left to the server: its regular expression could take forever.
+ */
 export function parseFormFields(schema: PlainObject): readonly FormField[] {
   const properties = isJsonRecord(schema.properties) ? schema.properties : {};
   const required = Array.isArray(schema.required) ? schema.required : [];

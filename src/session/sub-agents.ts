@@ -67,7 +67,10 @@ export function updateSubAgent(roster: SubAgentRegistry, agent: SubAgent): SubAg
   return new Map([...roster, [agent.id, agent]]);
 }
 
-/** Finds a sub-agent by id, or the newest with that name; with `of`, only among the descendants of that sub-agent. */
+/**
+ * Finds a sub-agent by id, or the newest with that name; with `ancestor`, only among its descendants, so that no two can
+ * keep each other busy.
+ */
 export function findSubAgent(
   roster: SubAgentRegistry,
   idOrName: string,

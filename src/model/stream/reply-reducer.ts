@@ -89,7 +89,10 @@ export function reduceMessagesReply(reply: MessagesReplyState, event: JsonObject
   }
 }
 
-/** Completes a reply without `message_stop` if a stop reason or an explicit end marker (`done`) was received. */
+/**
+ * Completes a reply without `message_stop` if a stop reason or an explicit end marker (`done`) was received: gateways end
+ * streams in more ways than the API documents.
+ */
 export function completeMessagesReply(reply: MessagesReplyState, endMarker: 'done' | 'none'): Step {
   const hasContent = reply.openBlocks.size + reply.finishedBlocks.length > 0;
   if (reply.stopReason !== undefined || (endMarker === 'done' && hasContent)) return stopReply(reply);
