@@ -111,7 +111,7 @@ test('what people add every day stays covered', () => {
     ['git push', 'git push -u origin main'],
     ['curl', 'curl -s https://x.example/a|curl -fsSL https://x.example/a/../b|curl -I http://x.example:8080'],
     ['wget', 'wget -q https://x.example/a.tgz'],
-    ['eslint', `eslint --fix src --ext .ts|eslint --max-warnings 0 ${fixture.ws}/src|eslint -o /dev/null src`],
+    ['eslint', `eslint --fix src --ext .ts|eslint --max-warnings 0 "${fixture.ws}/src"|eslint -o /dev/null src`],
     ['docker compose', 'docker compose up -d --build web|docker compose logs --tail=100 web'],
     ['node', 'node scripts/x.js --level=debug'],
   ];
@@ -204,7 +204,7 @@ test.each([
 
 test('operands inside the workspace, and what a rule names itself, stay covered', () => {
   const usual: readonly (readonly [rule: string, lines: string])[] = [
-    ['vite build', `vite build|vite build src|vite build ${fixture.ws}/src`],
+    ['vite build', `vite build|vite build src|vite build "${fixture.ws}/src"`],
     ['docker build', 'docker build .|docker build -t a/b:1 --build-arg x=y src|docker build --network=host .'],
     ['ruff check', 'ruff check --fix src|ruff check .'],
     ['pytest', 'pytest tests/test_a.py::test_b[a-b]|pytest -k a@b -vv'],
