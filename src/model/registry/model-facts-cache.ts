@@ -19,10 +19,12 @@ type Sources = {
   /** Loads what the pages of other providers say about a model of this name. */
   readonly searchPages: (model: string) => Promise<ModelFacts | undefined>;
   readonly askServer: (server: ModelServer, model: string) => Promise<ServerModelReport | undefined>;
+  /** Called when more is known about a model. */
+  readonly onChange: () => void;
 };
 
 /** Creates the cache of facts about models that are not built in, filled on demand from a catalogue and from servers. */
-export function createModelFactsCache({ loadPage, searchPages, askServer }: Sources) {
+export function createModelFactsCache({ loadPage, searchPages, askServer, onChange }: Sources) {
   const facts = new Map<string, ModelFacts>();
   /** Facts about models of the same name elsewhere: what the server says counts more, its silence counts less. */
   const assumedFacts = new Map<string, ModelFacts>();
@@ -30,6 +32,11 @@ export function createModelFactsCache({ loadPage, searchPages, askServer }: Sour
   const catalogueLoads = new Map<string, Promise<void>>();
   const serverLoads = new Map<string, Promise<void>>();
   const pages = new Map<string, Promise<CataloguePage | undefined>>();
+
+  function setFacts(key: string, known: ModelFacts): void {
+    facts.set(key, known);
+    onChange();
+  }
 
   /** Returns all catalogue entries of a provider. */
   function getPage(catalogue: string): Promise<CataloguePage | undefined> {
@@ -44,12 +51,13 @@ export function createModelFactsCache({ loadPage, searchPages, askServer }: Sour
   ): Promise<void> {
     const page = catalogueId === undefined ? undefined : await getPage(catalogueId);
     const entry = page && findCatalogueEntry(page, model);
-    if (page && entry) facts.set(key, { ...extractModelFacts(entry, page.asOf), ...facts.get(key) });
+    if (page && entry) setFacts(key, { ...extractModelFacts(entry, page.asOf), ...facts.get(key) });
     const assumed = isGateway && entry === undefined ? await searchPages(model).catch(() => undefined) : undefined;
     if (assumed === undefined) return;
     const { price: _, ...unpriced } = assumed;
     // A model on a machine of one's own has no list price.
     assumedFacts.set(key, server !== undefined && isPrivateUrl(server.baseUrl) ? unpriced : assumed);
+    onChange();
   }
 
   async function readServerFacts({ model, server }: ServedModel, key: string): Promise<void> {
@@ -59,7 +67,7 @@ export function createModelFactsCache({ loadPage, searchPages, askServer }: Sour
       serverLoads.delete(key);
       return;
     }
-    facts.set(key, { ...facts.get(key), ...report.facts });
+    setFacts(key, { ...facts.get(key), ...report.facts });
     listed.set(server.baseUrl, report.listed);
   }
 
@@ -81,7 +89,7 @@ export function createModelFactsCache({ loadPage, searchPages, askServer }: Sour
     /** Adds facts that a server reported in its model list; they override the catalogue. */
     addFacts(served: ServedModel, reported: ModelFacts) {
       const key = formatFactsKey(served);
-      facts.set(key, { ...facts.get(key), ...reported });
+      setFacts(key, { ...facts.get(key), ...reported });
     },
     /** Returns the facts known so far. */
     getFacts(served: ServedModel): ModelFacts | undefined {
@@ -93,6 +101,17 @@ export function createModelFactsCache({ loadPage, searchPages, askServer }: Sour
     getListedModels: ({ server }: ServedModel): readonly string[] | undefined =>
       server === undefined ? undefined : listed.get(server.baseUrl),
   };
+}
+
+/** Returns whether a list of models has this one. Lists may have patterns, and leave out tags and variants. */
+export function isListed(listed: readonly string[], model: string): boolean {
+  const untagged = model.replace(/^models\//, '').replace(/:[\w.-]+$/, '');
+  return listed.some((entry) => {
+    const id = entry.replace(/^models\//, '');
+    const [prefix = '', ...rest] = id.split('*');
+    if (rest.length > 0) return model.startsWith(prefix);
+    return id === model || id === untagged || id === `${model}:latest` || id === model.replace(/^models\//, '');
+  });
 }
 
 function memoizePromise(promises: Map<string, Promise<void>>, key: string, start: () => Promise<void>): Promise<void> {

@@ -11,7 +11,7 @@ import { loadCataloguePage } from './catalogue-store.ts';
 import { findGatewayModelFacts } from './find-gateway-model.ts';
 import type { ModelConfig } from './model-config.ts';
 import type { ModelFacts } from './model-facts.ts';
-import { createModelFactsCache, type ServedModel } from './model-facts-cache.ts';
+import { createModelFactsCache, isListed, type ServedModel } from './model-facts-cache.ts';
 import { type ModelRoute, resolveModelServerApi, resolveRoute } from './model-route.ts';
 import { fetchServerModelFacts, type ModelServer } from './server-model-facts.ts';
 
@@ -44,12 +44,21 @@ export function createModelInfoSource(config: Omit<ModelConfig, 'model'> = {}): 
     loadPage: loadPage,
     searchPages: (model) => findGatewayModelFacts(model, loadPage),
     askServer: (server, model) => fetchServerModelFacts(server, model, { send, timeoutMs: SERVER_TIMEOUT_MS }),
+    onChange: () => infos.clear(),
   });
+  /** Infos by model, renewed when a fact changes. */
+  const infos = new Map<string, ModelInfo>();
   const warnedModels = new Set<string>();
   let supportsContextEditing = true;
 
-  /** Applies the output limit that the user has set for all models. */
   function infoOf(model: string): ModelInfo {
+    const info = infos.get(model) ?? createInfo(model);
+    infos.set(model, info);
+    return info;
+  }
+
+  /** Applies the output limit that the user has set for all models. */
+  function createInfo(model: string): ModelInfo {
     const info = findInfo(model);
     if (config.maxOutputTokens === undefined) return info;
     const limit = Math.min(
@@ -129,6 +138,7 @@ export function createModelInfoSource(config: Omit<ModelConfig, 'model'> = {}): 
     },
     onRefusedEditing() {
       supportsContextEditing = false;
+      infos.clear();
     },
   };
 }
@@ -162,17 +172,6 @@ function describeGateway({ baseUrl, apiKey, authToken }: Omit<ModelConfig, 'mode
     getKey: async () => (typeof apiKey === 'function' ? apiKey() : (apiKey ?? authToken)),
     api: 'anthropic',
   };
-}
-
-/** Returns whether a list of models has this one. Lists may have patterns, and leave out tags and variants. */
-function isListed(listed: readonly string[], model: string): boolean {
-  const untagged = model.replace(/^models\//, '').replace(/:[\w.-]+$/, '');
-  return listed.some((entry) => {
-    const id = entry.replace(/^models\//, '');
-    const [prefix = '', ...rest] = id.split('*');
-    if (rest.length > 0) return model.startsWith(prefix);
-    return id === model || id === untagged || id === `${model}:latest` || id === model.replace(/^models\//, '');
-  });
 }
 
 /** The APIs with a search tool of the provider. */

@@ -33,6 +33,7 @@ function known(answers: readonly (ModelFacts | undefined)[]) {
       const facts = answers[asked.push(model) - 1];
       return facts && { facts, listed: [] };
     },
+    onChange: () => undefined,
   });
   return { models, asked };
 }
