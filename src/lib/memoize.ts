@@ -49,3 +49,30 @@ export function memoizeByObject<Key extends object, Value>(compute: (key: Key) =
     return value;
   };
 }
+
+/**
+ * Returns a function that computes a value from others, and again only when one of those is another one; a list is the
+ * same as long as its items are.
+ */
+export function createDerived<const Sources extends readonly unknown[], Value>(
+  getSources: () => Sources,
+  compute: (...sources: Sources) => Value,
+): () => Value {
+  let last: { readonly sources: Sources; readonly value: Value } | undefined;
+  return () => {
+    const sources = getSources();
+    if (last === undefined || !areSame(sources, last.sources)) last = { sources, value: compute(...sources) };
+    return last.value;
+  };
+}
+
+/** Returns whether two lists have the same items; items that are lists are compared in the same way. */
+export function areSame(left: readonly unknown[], right: readonly unknown[]): boolean {
+  if (left.length !== right.length) return false;
+  for (const [index, item] of left.entries()) {
+    const other = right[index];
+    if (item === other) continue;
+    if (!Array.isArray(item) || !Array.isArray(other) || !areSame(item, other)) return false;
+  }
+  return true;
+}

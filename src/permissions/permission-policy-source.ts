@@ -59,10 +59,12 @@ export function createPermissionPolicySource(sources: PermissionPolicyInputs) {
 
   const collectFileRules = memoizeByObject((loaded: LoadedSettings) => collectSettingsRules(loaded, { cwd, home }));
 
+  const parseGrants = memoizeByObject((grants: LiveSessionValues['grants']) =>
+    grants.flatMap(({ rule, behavior }) => parseRuleTexts([rule], behavior, { source: 'session', root: cwd })),
+  );
+
   function getRules(): readonly Rule[] {
-    const granted = sources
-      .getLive()
-      .grants.flatMap(({ rule, behavior }) => parseRuleTexts([rule], behavior, { source: 'session', root: cwd }));
+    const granted = parseGrants(sources.getLive().grants);
     const fileRules = collectFileRules(sources.getLoadedSettings());
     return [...flags, ...granted, ...(sources.updateRules?.(fileRules) ?? fileRules), ...sessionFolderRules];
   }

@@ -18,19 +18,25 @@ const TOOL_SEARCH = 'ToolSearch';
 export function createDeferredSpecs(deps: DeferredSpecsDeps) {
   const loaded = new Set<string>();
   const countTokens = memoizeByObject((tool: Tool) => deps.countTokens(JSON.stringify(tool.spec)));
+  const groupTools = memoizeByObject((tools: readonly Tool[]) => {
+    // Without ToolSearch nothing could be loaded.
+    const canLoad = tools.some(({ name }) => name === TOOL_SEARCH);
+    return {
+      mcpTokens: tools.reduce((sum, tool) => sum + (tool.source === 'mcp' ? countTokens(tool) : 0), 0),
+      rare: tools.filter(({ deferred }) => canLoad && deferred),
+      rareAndMcp: tools.filter(({ deferred, source }) => canLoad && (deferred || source === 'mcp')),
+    };
+  });
 
   function listDeferred(tools: readonly Tool[]): readonly Tool[] {
-    if (!tools.some(({ name }) => name === TOOL_SEARCH)) return [];
-    const mcpTokens = tools.reduce((sum, tool) => sum + (tool.source === 'mcp' ? countTokens(tool) : 0), 0);
-    const defersMcp = mcpTokens > Math.min(MAX_MCP_TOKENS, deps.windowTokens() * MAX_WINDOW_SHARE);
-    return tools.filter(({ deferred, source }) => deferred || (defersMcp && source === 'mcp'));
+    const { mcpTokens, rare, rareAndMcp } = groupTools(tools);
+    return mcpTokens > Math.min(MAX_MCP_TOKENS, deps.windowTokens() * MAX_WINDOW_SHARE) ? rareAndMcp : rare;
   }
 
   return {
     /** Returns the specs for a request, without deferred tools. */
     selectSpecs(offered: readonly Tool[]): readonly ToolSpec[] {
-      // Without ToolSearch nothing could be loaded.
-      const deferred = offered.some(({ name }) => name === TOOL_SEARCH) ? listDeferred(offered) : [];
+      const deferred = listDeferred(offered);
       return offered.flatMap((tool) => {
         if (tool.isHidden === true) return [];
         // The list keeps loaded tools: a changed description would invalidate the prompt cache.

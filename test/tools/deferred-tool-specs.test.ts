@@ -59,15 +59,14 @@ test('a search without a match lists the tools', async () => {
 
 test('descriptions of servers are deferred above 20,000 tokens, however large the window is', () => {
   const large = toolNamed('mcp__large__tool', 'x'.repeat(21_000));
-  const all: Tool[] = [own, large];
+  const all = [own, large];
   const deferral = createDeferredSpecs({
     listTools: () => all,
     windowTokens: () => 1_000_000,
     countTokens: (text) => text.length,
   });
-  const names = () => deferral.selectSpecs(all).map(({ name }) => name);
+  const names = (tools: readonly Tool[]) => deferral.selectSpecs(tools).map(({ name }) => name);
   // Nothing could load them again.
-  expect(names()).toEqual(['Read', 'mcp__large__tool']);
-  all.push(createToolSearchTool(deferral));
-  expect(names()).toEqual(['Read', 'ToolSearch']);
+  expect(names(all)).toEqual(['Read', 'mcp__large__tool']);
+  expect(names([...all, createToolSearchTool(deferral)])).toEqual(['Read', 'ToolSearch']);
 });

@@ -66,7 +66,7 @@ export function createAgentLoopParts(core: Core, deps: LoopDeps) {
     managedDir: MANAGED_SETTINGS_DIR,
     mayRead: createInstructionReadGate(core, deps.permissions),
     sentBefore: session.sentBefore,
-    tools: () => toolset.listOffered().flatMap(({ name, isHidden }) => (isHidden === true ? [] : [name])),
+    tools: toolset.listOfferedNames,
     mcpInstructions: mcp.hub.listInstructions,
   });
   const fallbacks = createModelFallbacks(core, core.model);

@@ -3,6 +3,7 @@ import { CHARS_PER_TOKEN, type ToolSpec } from '../../contracts/model.ts';
 import type { Tool } from '../../contracts/tool.ts';
 import { replaceToolsByName } from '../../extensions/apply-agent.ts';
 import { createFileLocks } from '../../lib/files/file-locks.ts';
+import { areSame, createDerived } from '../../lib/memoize.ts';
 import type { SessionLanguageServers } from '../../lsp/session-language-servers.ts';
 import type { McpServers } from '../../mcp/session-servers.ts';
 import { getUnfinishedWritesDir } from '../../session/paths.ts';
@@ -32,7 +33,7 @@ import {
 } from '../../tools/plan-mode.ts';
 import { createReadTool, getReadTokenLimit } from '../../tools/read/read.ts';
 import type { FileSearchBackend } from '../../tools/search/search-backend.ts';
-import { memoizeToolSelector, selectEnabledTools, selectSupportedTools } from '../../tools/select-tools.ts';
+import { selectEnabledTools } from '../../tools/select-tools.ts';
 import { createSideRequests } from '../../tools/side-requests.ts';
 import { skillTraits } from '../../tools/skill.ts';
 import { createStructuredOutputTool } from '../../tools/structured-output.ts';
@@ -40,7 +41,7 @@ import type { SubAgentCallRegistry } from '../../tools/task/sub-agent-call-regis
 import { createTodoWriteTool } from '../../tools/todo-write.ts';
 import { createToolSearchTool } from '../../tools/tool-search.ts';
 import { createWebFetchTool } from '../../tools/web-fetch/web-fetch.ts';
-import { createWebSearchTool } from '../../tools/web-search/web-search.ts';
+import { createWebSearchTool, webSearchTraits } from '../../tools/web-search/web-search.ts';
 import { createWriteTool } from '../../tools/write.ts';
 import type { Core } from '../core.ts';
 import type { SessionPermissions } from '../permissions/session-permissions.ts';
@@ -61,39 +62,38 @@ export function createToolset(core: Core, deps: ToolsetDeps) {
   const { options, live, model } = core;
   /** Record of the files the model has read. */
   const readState = createFileReadState(deps.session.opened.stored.files);
-  const builtIn = [...createBuiltInTools(core, deps, readState)];
+  let builtIn = createBuiltInTools(core, deps, readState);
   const getModelInfo = () => model.infoOf(live.current().model);
   const watch = deps.checkpoints?.wrapTools ?? ((tools: readonly Tool[]) => tools);
   const enable = (tools: readonly Tool[]) => selectEnabledTools(watch(tools), options, deps.permissions.getRules());
-  const enableAll = memoizeToolSelector((tools, rules) => selectEnabledTools(watch(tools), options, rules));
-  const listAll = () => enableAll([...builtIn, ...deps.mcp.listTools()], deps.permissions.getRules());
+  const listAll = createDerived(
+    () => [builtIn, deps.mcp.listTools(), deps.permissions.getRules()],
+    (own, served, rules) => selectEnabledTools(watch([...own, ...served]), options, rules),
+  );
   /** Returns all enabled tools that no rule denies entirely, in a stable order. */
-  const listEnabled = () => listAll().filter(({ isHidden }) => isHidden !== true);
+  const listEnabled = createDerived(
+    () => [listAll()],
+    (tools) => tools.filter(({ isHidden }) => isHidden !== true),
+  );
   const sentBefore = deps.session.sentBefore?.tools ?? [];
   // Decided once: a tool that comes or goes would invalidate the prompt cache.
   const canAsk = options.frontend !== 'print' || deps.permissions.canAsk;
   const canPlan =
     canAsk || live.current().mode === 'plan' || sentBefore.some(({ name }) => name === exitPlanModeTraits.name);
-  /** Returns whether a tool is usable: questions need a user, Skill needs skills, LSP needs a language server, Diagnostics that or an editor. */
-  const isUsable = ({ name }: Tool) => {
-    switch (name) {
-      case askUserQuestionTraits.name:
-        return canAsk;
-      case enterPlanModeTraits.name:
-      case exitPlanModeTraits.name:
-        return canPlan;
-      case skillTraits.name:
-        return core.extensions.current().skills.length > 0;
-      case lspTraits.name:
-        return deps.languages.hasServers();
-      case diagnosticsTraits.name:
-        return deps.languages.hasDiagnostics();
-      default:
-        return true;
-    }
-  };
+  /** Returns the names of tools that cannot be used now: WebSearch needs a model or a provider that searches. */
+  const listUnusable = () => [
+    ...(canAsk ? [] : [askUserQuestionTraits.name]),
+    ...(canPlan ? [] : [enterPlanModeTraits.name, exitPlanModeTraits.name]),
+    ...(core.extensions.current().skills.length > 0 ? [] : [skillTraits.name]),
+    ...(deps.languages.hasServers() ? [] : [lspTraits.name]),
+    ...(deps.languages.hasDiagnostics() ? [] : [diagnosticsTraits.name]),
+    ...(getModelInfo().webSearch || core.settings.current().webSearch !== undefined ? [] : [webSearchTraits.name]),
+  ];
   /** Returns the tools that the current model can call, including hidden ones. */
-  const listOffered = () => selectSupportedTools(listAll(), getModelInfo(), core.settings.current()).filter(isUsable);
+  const listOffered = createDerived(
+    () => [listAll(), listUnusable()],
+    (tools, unusable) => tools.filter(({ name }) => !unusable.includes(name)),
+  );
   const deferral = createDeferredSpecs({
     listTools: listOffered,
     windowTokens: () => getModelInfo().contextWindow,
@@ -101,21 +101,33 @@ export function createToolset(core: Core, deps: ToolsetDeps) {
   });
   deferral.load(sentBefore.map(({ name }) => name));
   const sortSpecs = createSpecSorter(sentBefore);
-  builtIn.push(createToolSearchTool(deferral));
+  builtIn = [...builtIn, createToolSearchTool(deferral)];
+  let sent: { readonly specs: readonly ToolSpec[]; readonly sorted: readonly ToolSpec[] } | undefined;
   return {
     readState,
     /** Adds tools that depend on other tools. */
-    add: (tools: readonly Tool[]): void => void builtIn.push(...tools),
+    add(tools: readonly Tool[]): void {
+      builtIn = [...builtIn, ...tools];
+    },
     /** Returns all built-in tools, including disabled ones. */
     listBuiltIn: (): readonly Tool[] => builtIn,
     listEnabled,
     listOffered,
+    /** Returns the names of the tools that the model is told about. */
+    listOfferedNames: createDerived(
+      () => [listOffered()],
+      (tools) => tools.flatMap(({ name, isHidden }) => (isHidden === true ? [] : [name])),
+    ),
     /** Returns the tools of a sub-agent, with its own file tools and additional tools. */
     createForSubAgent: (reads: FileReadState, more: readonly Tool[]): readonly Tool[] =>
       replaceToolsByName([...listOffered(), ...enable(more)], createFileTools(core, deps, reads)),
     /** Returns the specs to send. Text and order stay the same between requests; deferred tools are sent when loaded. */
-    getSpecs: (tools: readonly Tool[]): readonly ToolSpec[] =>
-      sortSpecs(reuseUnchangedToolSpecs(deferral.selectSpecs(tools), sentBefore)),
+    getSpecs(tools: readonly Tool[]): readonly ToolSpec[] {
+      const specs = deferral.selectSpecs(tools);
+      if (sent === undefined || !areSame(specs, sent.specs))
+        sent = { specs, sorted: sortSpecs(reuseUnchangedToolSpecs(specs, sentBefore)) };
+      return sent.sorted;
+    },
   };
 }
 
