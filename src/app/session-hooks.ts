@@ -1,10 +1,7 @@
-import type { AgentPort } from '../agent/agent-deps.ts';
 import type { AgentEvent } from '../contracts/event.ts';
 import type { Feature } from '../contracts/feature.ts';
 import type { Hook, HookVerdict } from '../contracts/hook.ts';
 import type { JsonObject } from '../contracts/json.ts';
-import type { PermissionAnswer } from '../contracts/permission.ts';
-import type { QueryDeps } from '../contracts/query.ts';
 import type { LiveSessionValues } from '../contracts/session-core.ts';
 import type { LoadedSettings } from '../contracts/settings.ts';
 import { createHooks, type Hooks } from '../hooks/create-hooks.ts';
@@ -12,7 +9,6 @@ import type { HookRunners } from '../hooks/hook-actions.ts';
 import { createHookEnvStore, type HookEnvStore } from '../hooks/hook-env-store.ts';
 import { createHookProcessRunners } from '../hooks/hook-runners.ts';
 import { collectConfiguredHooks, collectPluginHooks } from '../hooks/hook-sources.ts';
-import { wrapElicitationWithHooks } from '../hooks/loop-hooks.ts';
 import { fireSessionChangeHooks } from '../hooks/session-change-hooks.ts';
 import { createSessionStartHooks, type SessionStartHooks } from '../hooks/session-start.ts';
 import { createFileChangedHooks } from '../hooks/watched-files.ts';
@@ -22,7 +18,6 @@ import { resolveModel } from '../model/built-in-models.ts';
 import { askSmallModel } from '../model/side-calls.ts';
 import type { Session } from '../session/session.ts';
 import type { Core } from './core.ts';
-import type { AgentPortWithApprovers } from './permissions/query-permission-gate.ts';
 import type { SessionPermissions } from './permissions/session-permissions.ts';
 import type { ProgramGuard } from './trust/program-guard.ts';
 
@@ -40,11 +35,11 @@ type SessionHooksDeps = {
   readonly session: Session;
   readonly guard: Pick<ProgramGuard, 'check'>;
   readonly permissions: Pick<SessionPermissions, 'matchesRule'>;
-  readonly mcp: Pick<McpServers, 'listTools' | 'whenReady' | 'wrapAsk'>;
+  readonly mcp: Pick<McpServers, 'listTools' | 'whenReady'>;
   readonly wishes: { readonly hooks: () => readonly Hook[] };
 };
 
-/** Creates the hooks of a session and connects them to its changes and to MCP questions. */
+/** Creates the hooks of a session and connects them to its changes. */
 export function createSessionHooks(
   core: Core,
   { session, permissions, mcp, wishes, guard }: SessionHooksDeps,
@@ -74,7 +69,6 @@ export function createSessionHooks(
     void core.bus.emit({ ...event, state: 'started' });
     void core.bus.emit({ ...event, state: 'completed', words: text });
   });
-  mcp.wrapAsk((ask) => wrapElicitationWithHooks(hooks, ask));
   const startOptions = { source: opened.isResumed ? 'resume' : 'startup', setup: core.options.setup } as const;
   return {
     ...hooks,
@@ -96,42 +90,6 @@ function createStartHandler({ live, extensions }: Core, { transcript }: Pick<Ses
 }
 
 const TITLE_CHARS = 200;
-
-type Gate = QueryDeps['gate'];
-
-/** Wraps the gate so that PermissionRequest hooks may answer before the user is asked. */
-export function wrapGateWithHooks(
-  hooks: Hooks,
-  port: AgentPort,
-  createGate: (port: AgentPortWithApprovers) => Gate,
-): Gate {
-  return (request, hint, signal) => {
-    const { tool, input } = request;
-    const hookedPort: AgentPortWithApprovers = {
-      ...port,
-      askHook: (_, hookSignal) => askPermissionHooks(hooks, tool, input, hookSignal),
-    };
-    return createGate(hooks.has('PermissionRequest') ? hookedPort : port)(request, hint, signal);
-  };
-}
-
-/** Fires PermissionRequest and converts the verdict into an answer; `undefined` when no hook decided. */
-async function askPermissionHooks(
-  hooks: Hooks,
-  tool: string,
-  input: JsonObject,
-  signal: AbortSignal,
-): Promise<PermissionAnswer | undefined> {
-  const verdict = await hooks.fire('PermissionRequest', { tool_name: tool, tool_input: input }, signal);
-  const { permission, blocked } = verdict;
-  if (blocked !== undefined) return { behavior: 'deny', by: 'hook', message: blocked };
-  if (permission?.decision === 'deny') return { behavior: 'deny', by: 'hook', message: permission.reason };
-  if (permission?.decision !== 'allow') return undefined;
-  return {
-    behavior: 'allow',
-    ...(verdict.updatedInput === undefined ? {} : { updatedInput: { ...input, ...verdict.updatedInput } }),
-  };
-}
 
 /** The parts of a session that its hooks depend on. */
 type SettingsHooksDeps = {

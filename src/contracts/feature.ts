@@ -1,9 +1,10 @@
 import type { AgentListener } from './agent.ts';
 import type { PromptVerdict } from './hook.ts';
 import type { JsonObject } from './json.ts';
-import type { UserOrigin } from './message.ts';
+import type { BoundaryMessage, UserOrigin } from './message.ts';
+import type { PermissionAnswer } from './permission.ts';
 import type { AfterCall, BeforeCall, StopFacts, StopVerdict } from './query.ts';
-import type { CallRequest, ToolOutcome } from './tool.ts';
+import type { CallRequest, ToolOutcome, UserAnswer, UserQuestion } from './tool.ts';
 
 /** The moment of reminders: with a prompt of the user, with one that background work starts, or within a turn. */
 export type ReminderMoment = 'prompt' | 'background' | 'turn';
@@ -25,6 +26,14 @@ export type Feature = {
     durationMs: number,
     signal: AbortSignal,
   ) => Promise<AfterCall>;
+  /** Called when the user would be asked about a call; the first answer of a feature counts. */
+  readonly onApproval?: (call: CallRequest, signal: AbortSignal) => Promise<PermissionAnswer | undefined>;
+  /** Called with a question of a tool or a server. `ask` asks the features behind this one, and the user last. */
+  readonly onQuestion?: (
+    question: UserQuestion,
+    ask: () => Promise<UserAnswer | undefined>,
+    signal: AbortSignal,
+  ) => Promise<UserAnswer | undefined>;
   /** Called when the model wants to end; features behind one that objects or prevents are not asked. */
   readonly onStop?: (facts: StopFacts, signal: AbortSignal) => Promise<StopVerdict>;
   /** Returns what the model should know with the prompt, or before the next request of the turn. */
@@ -34,3 +43,14 @@ export type Feature = {
   /** Returns what the feature needs after a resume, where it is created with it; saved at the end of each run. */
   readonly save?: () => JsonObject;
 };
+
+/** The hook callbacks of a conversation. */
+export type LoopHooks = Required<Pick<Feature, 'beforeCall' | 'afterCall' | 'onStop'>> &
+  Pick<Feature, 'onApproval' | 'onQuestion'> & {
+    readonly onPrompt: (prompt: string, signal: AbortSignal) => Promise<PromptVerdict>;
+    /** Can add a focus for the summary, or refuse the compaction. */
+    readonly beforeCompact: (
+      order: { readonly trigger: BoundaryMessage['trigger']; readonly focus?: string },
+      signal: AbortSignal,
+    ) => Promise<{ readonly ok: true; readonly focus?: string } | { readonly ok: false; readonly why: string }>;
+  };

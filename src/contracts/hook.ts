@@ -1,7 +1,5 @@
 import type { JsonObject, JsonValue } from './json.ts';
-import type { BoundaryMessage } from './message.ts';
 import type { SettingsSource } from './permission.ts';
-import type { QueryDeps } from './query.ts';
 
 /** The names of all hook events. */
 export const HOOK_EVENTS = [
@@ -168,13 +166,3 @@ export function describeHookAction({
 export type PromptVerdict =
   | { readonly kind: 'go'; readonly context?: string }
   | { readonly kind: 'block'; readonly words: string };
-
-/** The hook callbacks of a conversation. */
-export type LoopHooks = Pick<QueryDeps, 'beforeCall' | 'afterCall' | 'onStop'> & {
-  readonly onPrompt: (prompt: string, signal: AbortSignal) => Promise<PromptVerdict>;
-  /** Can add a focus for the summary, or refuse the compaction. */
-  readonly beforeCompact: (
-    order: { readonly trigger: BoundaryMessage['trigger']; readonly focus?: string },
-    signal: AbortSignal,
-  ) => Promise<{ readonly ok: true; readonly focus?: string } | { readonly ok: false; readonly why: string }>;
-};

@@ -1,6 +1,8 @@
 import type { Feature, ReminderMoment } from '../contracts/feature.ts';
 import type { PromptVerdict } from '../contracts/hook.ts';
+import type { PermissionAnswer } from '../contracts/permission.ts';
 import type { AfterCall, BeforeCall, QueryDeps } from '../contracts/query.ts';
+import type { CallRequest } from '../contracts/tool.ts';
 
 /** The callbacks of the loop that features provide. */
 export type FeatureDeps = Pick<QueryDeps, 'beforeCall' | 'afterCall' | 'onStop' | 'attachments'>;
@@ -50,6 +52,28 @@ export function composePromptHook(features: readonly Feature[]): NonNullable<Fea
     context.push(...(await collectReminders(features, origin === 'background' ? 'background' : 'prompt', signal)));
     return context.length === 0 ? { kind: 'go' } : { kind: 'go', context: context.join('\n') };
   };
+}
+
+/** Makes the function that answers for the user, before the user is asked about a call. */
+export function composeApprover(features: readonly Feature[]) {
+  return async (call: CallRequest, signal: AbortSignal): Promise<PermissionAnswer | undefined> => {
+    for (const { onApproval } of features) {
+      const answer = await onApproval?.(call, signal);
+      if (answer !== undefined) return answer;
+    }
+    return undefined;
+  };
+}
+
+/** Makes the function that puts questions to the features in turn, and then to the user. */
+export function composeQuestions(features: readonly Feature[], askUser: QueryDeps['ask']): QueryDeps['ask'] {
+  return features.reduceRight<QueryDeps['ask']>(
+    (ask, { onQuestion }) =>
+      onQuestion === undefined
+        ? ask
+        : (callId, question, signal) => onQuestion(question, () => ask(callId, question, signal), signal),
+    askUser,
+  );
 }
 
 async function collectReminders(

@@ -1,9 +1,8 @@
-import type { Feature } from '../contracts/feature.ts';
-import type { LoopHooks } from '../contracts/hook.ts';
+import type { Feature, LoopHooks } from '../contracts/feature.ts';
 import type { JsonObject, JsonValue } from '../contracts/json.ts';
 import type { Message } from '../contracts/message.ts';
-import type { BeforeCall, QueryDeps } from '../contracts/query.ts';
-import type { CallRequest, UserAnswer } from '../contracts/tool.ts';
+import type { BeforeCall } from '../contracts/query.ts';
+import type { CallRequest, UserAnswer, UserQuestion } from '../contracts/tool.ts';
 import { copyAsJson, omitUndefined } from '../lib/json.ts';
 import type { HookDispatcher } from './create-hooks.ts';
 
@@ -71,6 +70,20 @@ export function createLoopHooks(
       if (reason !== undefined) return { kind: 'block', words: reason };
       return verdict.context === undefined ? { kind: 'go' } : { kind: 'go', context: verdict.context };
     },
+    async onApproval({ tool, input }, signal) {
+      if (!hooks.has('PermissionRequest')) return undefined;
+      const verdict = await hooks.fire('PermissionRequest', { tool_name: tool, tool_input: input }, signal);
+      const { permission, blocked } = verdict;
+      if (blocked !== undefined) return { behavior: 'deny', by: 'hook', message: blocked };
+      if (permission?.decision === 'deny') return { behavior: 'deny', by: 'hook', message: permission.reason };
+      if (permission?.decision !== 'allow') return undefined;
+      return {
+        behavior: 'allow',
+        ...(verdict.updatedInput === undefined ? {} : { updatedInput: { ...input, ...verdict.updatedInput } }),
+      };
+    },
+    onQuestion: async (question, ask, signal) =>
+      question.kind === 'elicitation' ? askElicitationHooks(hooks, question, ask, signal) : ask(),
     async beforeCompact({ trigger, focus }, signal) {
       if (!hooks.has('PreCompact')) return { ok: true };
       const fields = { trigger: trigger === 'manual' ? 'manual' : 'auto', custom_instructions: focus ?? '' };
@@ -80,6 +93,32 @@ export function createLoopHooks(
       return verdict.context === undefined ? { ok: true } : { ok: true, focus: verdict.context };
     },
   };
+}
+
+/** Asks Elicitation hooks to answer the question of a server first; ElicitationResult hooks can change the answer. */
+async function askElicitationHooks(
+  hooks: HookDispatcher,
+  { server, message, wants }: Extract<UserQuestion, { kind: 'elicitation' }>,
+  ask: () => Promise<UserAnswer | undefined>,
+  signal: AbortSignal,
+): Promise<UserAnswer | undefined> {
+  const idField = wants.mode === 'url' ? { elicitation_id: wants.id } : {};
+  const fields = { mcp_server_name: server, mode: wants.mode, ...idField };
+  const requestFields = wants.mode === 'url' ? { url: wants.url } : { requested_schema: wants.schema };
+  const before = hooks.has('Elicitation')
+    ? await hooks.fire('Elicitation', { ...fields, message, ...requestFields }, signal)
+    : undefined;
+  const answer: UserAnswer | undefined =
+    before?.elicited === undefined
+      ? before?.blocked === undefined
+        ? await ask()
+        : { kind: 'elicitation', action: 'decline' }
+      : { kind: 'elicitation', ...before.elicited };
+  if (answer?.kind !== 'elicitation' || !hooks.has('ElicitationResult')) return answer;
+  const { action, content = {} } = answer;
+  const after = await hooks.fire('ElicitationResult', { ...fields, action, content }, signal);
+  if (after.blocked !== undefined) return { kind: 'elicitation', action: 'decline' };
+  return after.elicited === undefined ? answer : { kind: 'elicitation', ...after.elicited };
 }
 
 function stringify(value: JsonValue): string {
@@ -95,7 +134,7 @@ function getLastReply(messages: readonly Message[]): string {
 
 /** Creates the feature of the hooks; `onDenial` is told of the calls that they deny. */
 export function createHooksFeature(
-  { onPrompt, beforeCall, afterCall, onStop }: LoopHooks,
+  { onPrompt, beforeCall, ...hooks }: LoopHooks,
   onDenial: (request: CallRequest, reason: string) => void,
 ): Feature {
   return {
@@ -108,8 +147,7 @@ export function createHooksFeature(
       if (reason !== undefined) onDenial(request, reason);
       return verdict;
     },
-    afterCall,
-    onStop,
+    ...hooks,
   };
 }
 
@@ -139,30 +177,5 @@ export function createBatchHooksFeature(hooks: HookDispatcher): Feature {
       const verdict = await hooks.fire('PostToolBatch', { tool_calls: calls }, AbortSignal.timeout(BATCH_TIMEOUT_MS));
       return [verdict.context, verdict.blocked].filter((text) => text !== undefined);
     },
-  };
-}
-
-/** Wraps `ask` so that Elicitation hooks may answer a server's question first and ElicitationResult hooks change it. */
-export function wrapElicitationWithHooks(hooks: HookDispatcher, ask: QueryDeps['ask']): QueryDeps['ask'] {
-  return async (callId, question, signal) => {
-    if (question.kind !== 'elicitation') return ask(callId, question, signal);
-    const { server, message, wants } = question;
-    const idField = wants.mode === 'url' ? { elicitation_id: wants.id } : {};
-    const fields = { mcp_server_name: server, mode: wants.mode, ...idField };
-    const requestFields = wants.mode === 'url' ? { url: wants.url } : { requested_schema: wants.schema };
-    const before = hooks.has('Elicitation')
-      ? await hooks.fire('Elicitation', { ...fields, message, ...requestFields }, signal)
-      : undefined;
-    const answer: UserAnswer | undefined =
-      before?.elicited === undefined
-        ? before?.blocked === undefined
-          ? await ask(callId, question, signal)
-          : { kind: 'elicitation', action: 'decline' }
-        : { kind: 'elicitation', ...before.elicited };
-    if (answer?.kind !== 'elicitation' || !hooks.has('ElicitationResult')) return answer;
-    const { action, content = {} } = answer;
-    const after = await hooks.fire('ElicitationResult', { ...fields, action, content }, signal);
-    if (after.blocked !== undefined) return { kind: 'elicitation', action: 'decline' };
-    return after.elicited === undefined ? answer : { kind: 'elicitation', ...after.elicited };
   };
 }

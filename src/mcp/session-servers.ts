@@ -74,16 +74,12 @@ export type McpServers = {
   listConfigured(): Promise<readonly ConfiguredMcpServer[]>;
   /** Leases the servers in a sub-agent's front matter while it works. */
   readonly leaseTools: McpHub['leaseTools'];
-  /** Wraps the function that asks the user outside any call. */
-  wrapAsk(wrap: (ask: AskUser) => AskUser): void;
   /** Approves or rejects a server of the project, as it was last shown. */
   setApproval(
     name: string,
     verdict: 'approved' | 'rejected',
   ): Promise<{ readonly ok: boolean; readonly message: string }>;
 };
-
-type AskUser = QueryDeps['ask'];
 
 /** Delay of the start on a screen: loading the SDK takes as long as the first paint. */
 const START_DELAY_MS = 150;
@@ -100,7 +96,6 @@ export async function createMcpServers(core: McpCore, deps: McpServersDeps): Pro
   const config = await loadConfig();
   const resourceChanges = createResourceChanges();
   const neverAborted = new AbortController().signal;
-  let ask = deps.askUser;
   const hub = createMcpHub({
     servers: config.servers,
     hostServers: options.host?.mcpServers ?? [],
@@ -114,7 +109,7 @@ export async function createMcpServers(core: McpCore, deps: McpServersDeps): Pro
       const { mcpTimeoutMs, mcpCallTimeoutMs } = settings.limits();
       return { startMs: mcpTimeoutMs, callMs: mcpCallTimeoutMs };
     },
-    ask: (question, withdrawSignal = neverAborted) => ask('', question, withdrawSignal),
+    ask: (question, withdrawSignal = neverAborted) => deps.askUser('', question, withdrawSignal),
     sample: createSessionMcpSampler(core),
     getSamplingVerdict: (server) => getSamplingVerdict(deps.getRules(), server),
     saveBytes: createBinaryContentStore(deps.getResultsFolder),
@@ -147,9 +142,6 @@ export async function createMcpServers(core: McpCore, deps: McpServersDeps): Pro
       ...describeUnapproved(unapproved, options.frontend),
     ],
     leaseTools: hub.leaseTools,
-    wrapAsk(wrap) {
-      ask = wrap(ask);
-    },
     listTools: () => (hub.listStates().length === 0 ? [] : [...resourceTools, ...hub.listTools()]),
     start() {
       if (hub.listStates().length === 0) return;

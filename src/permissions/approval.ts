@@ -31,8 +31,8 @@ export type ApprovalDeps = {
   readonly fs: PermissionFs;
   /** Returns what a call would touch, as declared by its tool. */
   readonly getToolFacts: GetToolFacts;
-  /** A hook that may answer in place of the user; if it returns nothing, the request goes on as usual. */
-  readonly askHook?: (request: PermissionRequest, signal: AbortSignal) => Promise<PermissionAnswer | undefined>;
+  /** Answers in place of the user; without an answer, the request goes on as usual. */
+  readonly askHook?: (call: CallRequest, signal: AbortSignal) => Promise<PermissionAnswer | undefined>;
   /** The judge of auto mode. When it does not allow a call, the user is asked. */
   readonly askJudge?: (
     call: Omit<PermissionJudgeInput, 'userMessages' | 'instructions' | 'files'>,
@@ -66,14 +66,13 @@ export async function requestApproval(
   signal: AbortSignal,
 ): Promise<{ readonly answer: PermissionAnswer | undefined; readonly decision: Decision }> {
   const { decision } = pending;
-  const canBeAnswered = (deps.askUser ?? deps.askHook) !== undefined;
-  const request = canBeAnswered ? await createRequest(pending, deps, signal) : undefined;
-  const hookAnswer = request === undefined ? undefined : await askHook(pending, request, deps, signal);
+  const hookAnswer = await askHook(pending, deps, signal);
   if (hookAnswer !== undefined) return { answer: hookAnswer, decision };
   const judged = await applyJudge(pending, deps, signal);
-  if (judged.verdict === 'allow' || request === undefined) return { answer: undefined, decision: judged };
+  if (judged.verdict === 'allow' || deps.askUser === undefined) return { answer: undefined, decision: judged };
   const { reasons, trace } = judged;
-  return { answer: await deps.askUser?.({ ...request, reasons, trace }, signal), decision: judged };
+  const request = await createRequest(pending, deps, signal);
+  return { answer: await deps.askUser({ ...request, reasons, trace }, signal), decision: judged };
 }
 
 async function createRequest(
@@ -114,11 +113,10 @@ function suggestProgramRules(pending: PendingApproval, { fs }: ApprovalDeps): Pi
 
 async function askHook(
   { request, decision, policy }: PendingApproval,
-  permissionRequest: PermissionRequest,
   deps: ApprovalDeps,
   signal: AbortSignal,
 ): Promise<PermissionAnswer | undefined> {
-  const answer = await deps.askHook?.(permissionRequest, signal);
+  const answer = await deps.askHook?.(request, signal);
   // A hook may deny anything, but it cannot allow a breaker, neither of the call nor of the input it substitutes.
   const input = answer?.behavior === 'allow' ? answer.updatedInput : undefined;
   const effective = input === undefined ? decision : decideWithInput(request, input, policy, deps);

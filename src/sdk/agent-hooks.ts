@@ -1,4 +1,5 @@
-import { HOOK_EVENTS, type Hook, type HookConfig, type HookEvent, type LoopHooks } from '../contracts/hook.ts';
+import type { LoopHooks } from '../contracts/feature.ts';
+import { HOOK_EVENTS, type Hook, type HookConfig, type HookEvent } from '../contracts/hook.ts';
 import type { JsonObject } from '../contracts/json.ts';
 import { createHooks, type Hooks } from '../hooks/create-hooks.ts';
 import { createHookProcessRunners } from '../hooks/hook-runners.ts';

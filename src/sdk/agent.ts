@@ -8,8 +8,8 @@ export type {
 } from '../contracts/agent.ts';
 export type { Display } from '../contracts/display.ts';
 export type { AgentEvent, AgentStatus, QueuedMessage, Spending, SpentRequest } from '../contracts/event.ts';
-export type { Feature, ReminderMoment } from '../contracts/feature.ts';
-export type { LoopHooks, PromptVerdict } from '../contracts/hook.ts';
+export type { Feature, LoopHooks, ReminderMoment } from '../contracts/feature.ts';
+export type { PromptVerdict } from '../contracts/hook.ts';
 export type { JsonObject, JsonValue } from '../contracts/json.ts';
 export type {
   AssistantBlock,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Feature } from '../../src/contracts/feature.ts';
 import type { CallRequest, ToolOutcome } from '../../src/contracts/tool.ts';
-import { composeFeatures, composePromptHook } from '../../src/engine/features.ts';
+import { composeApprover, composeFeatures, composePromptHook, composeQuestions } from '../../src/engine/features.ts';
 import { createSlowCallsFeature } from '../support/slow-calls.ts';
 
 const CALL: CallRequest = {
@@ -110,4 +110,40 @@ test('a new behaviour around calls is one feature in the list', async () => {
   for (const durationMs of [100, 90, 95, 300, 80])
     contexts.push((await afterCall(CALL, outcomeOf('a'), durationMs, signal)).context);
   expect(contexts).toEqual([undefined, undefined, undefined, 'Bash took longer than its median.', undefined]);
+});
+
+test('the first feature that answers for the user decides about a call', async () => {
+  const asked: string[] = [];
+  const answering = (name: string, behavior?: 'allow' | 'deny'): Feature => ({
+    name,
+    async onApproval({ tool }) {
+      asked.push(`${name}: ${tool}`);
+      return behavior && { behavior };
+    },
+  });
+  const approve = composeApprover([
+    { name: 'nothing' },
+    answering('a'),
+    answering('b', 'deny'),
+    answering('c', 'allow'),
+  ]);
+  expect(await approve(CALL, signal)).toEqual({ behavior: 'deny' });
+  expect(asked).toEqual(['a: Bash', 'b: Bash']);
+  expect(await composeApprover([answering('d')])(CALL, signal)).toBeUndefined();
+});
+
+test('a question passes the features on its way to the user, and the answer passes them on its way back', async () => {
+  const question = { kind: 'questions', questions: [] } as const;
+  const adding = (name: string): Feature => ({
+    name,
+    async onQuestion(_, ask) {
+      const answer = await ask();
+      return answer?.kind === 'questions' ? { ...answer, answers: [...answer.answers, name] } : answer;
+    },
+  });
+  const askUser = async (callId: string) => ({ kind: 'questions', answers: [callId] }) as const;
+  const ask = composeQuestions([adding('a'), { name: 'nothing' }, adding('b')], askUser);
+  expect(await ask('call-1', question, signal)).toEqual({ kind: 'questions', answers: ['call-1', 'b', 'a'] });
+  const silent: Feature = { name: 'silent', onQuestion: async () => undefined };
+  expect(await composeQuestions([adding('a'), silent], askUser)('call-1', question, signal)).toBeUndefined();
 });

@@ -133,3 +133,19 @@ test('output and errors of hooks are reported', async () => {
   );
   expect(() => createAgentHooks({ cwd: '/', hooks: on('Stop', { type: 'http' }) })).toThrow('has no command or URL');
 });
+
+test.each([
+  ['allow', [8]],
+  ['deny', []],
+])('a PermissionRequest hook may %s a call before anybody is asked', async (behavior, paid) => {
+  const decide = async (): Promise<JsonObject> => ({ hookSpecificOutput: { decision: { behavior } } });
+  const asked: string[] = [];
+  const { ran: sums } = await talk([paying(8), says('done')], on('PermissionRequest', decide), {
+    beforeToolCall: async () => ({ ask: 'It costs money.' }),
+    async onPermission({ toolName }) {
+      asked.push(toolName);
+      return { behavior: 'deny' };
+    },
+  });
+  expect({ sums, asked }).toEqual({ sums: paid, asked: [] });
+});

@@ -120,6 +120,7 @@ export function createAgentLoopParts(core: Core, deps: LoopDeps) {
     ...deps,
     owners,
     deps: queryDeps,
+    features,
     learn: fallbacks.lookUpModels,
   });
   hooks.setAgentRunner(subAgents.answerHook);

@@ -55,6 +55,7 @@ type FeatureParts = Parameters<typeof createChangedFilesFormatter>[1] & {
 type FeaturedSubAgent = {
   readonly kind: SubAgentDefinition;
   readonly agentId: string;
+  /** A hook started it, so hooks that start sub-agents do not run for it. */
   readonly isForHook: boolean;
 };
 

@@ -1,7 +1,7 @@
-import { assembleAgent } from '../../agent/agent.ts';
+import { composeAgent } from '../../agent/compose-agent.ts';
 import type { TurnLog } from '../../context/report/turn-log.ts';
 import type { Agent } from '../../contracts/agent.ts';
-import { composePromptHook } from '../../engine/features.ts';
+import type { Feature } from '../../contracts/feature.ts';
 import type { IdeIntegration } from '../../ide/ide-integration.ts';
 import type { McpServers } from '../../mcp/session-servers.ts';
 import type { Session } from '../../session/session.ts';
@@ -24,17 +24,13 @@ export function createMainAgent(core: Core, deps: MainAgentDeps): Agent {
   const { session, loop } = deps;
   const { opened } = session;
   for (const { save } of loop.features) if (save !== undefined) session.addSavedState(save);
-  const agent = assembleAgent({
+  const debugLog = session.debugLog === undefined ? [] : [{ name: 'debug log', onEvent: session.debugLog }];
+  const agent = composeAgent([createPreparation(core, deps), ...loop.features, ...debugLog], {
     sessionId: opened.id,
     messages: opened.messages,
     queued: opened.stored.queued,
-    listeners: [
-      session.record,
-      ...loop.features.flatMap(({ onEvent }) => onEvent ?? []),
-      ...(session.debugLog === undefined ? [] : [session.debugLog]),
-    ],
+    listeners: [session.record],
     attach: core.bus.attach,
-    onPrompt: createPromptHook(core, deps),
     deps: loop.queryDeps.conversation,
     describe: () => {
       const { model, effort, mode, cwd } = core.live.current();
@@ -46,17 +42,19 @@ export function createMainAgent(core: Core, deps: MainAgentDeps): Agent {
   return { ...agent, subscribe: (listener) => core.bus.subscribe(agent.subscribe, listener) };
 }
 
-/** Creates the prompt hook: it reloads changed files, waits for what the request needs, and asks the features. */
-function createPromptHook(core: Core, { mcp, loop, turnLog, editor, ready }: MainAgentDeps) {
+/** Creates the feature that reloads changed files at a prompt, and waits for what the request needs. */
+function createPreparation(core: Core, { mcp, loop, turnLog, editor, ready }: MainAgentDeps): Feature {
   const { settings, bus } = core;
   const followSettings = createSettingsChangeHandler(core, turnLog);
-  const askFeatures = composePromptHook(loop.features);
-  return async (...prompt: Parameters<typeof askFeatures>) => {
-    bus.dropNotices();
-    await settings.refresh();
-    followSettings();
-    await mcp.refresh();
-    await Promise.all([loop.ready(), ready, editor.waitUntilReady()]);
-    return askFeatures(...prompt);
+  return {
+    name: 'preparation',
+    async onPrompt() {
+      bus.dropNotices();
+      await settings.refresh();
+      followSettings();
+      await mcp.refresh();
+      await Promise.all([loop.ready(), ready, editor.waitUntilReady()]);
+      return { kind: 'go' };
+    },
   };
 }

@@ -2,13 +2,13 @@ import { join } from 'node:path';
 import type { AgentPort } from '../../agent/agent-deps.ts';
 import type { TurnLog } from '../../context/report/turn-log.ts';
 import type { SubAgentDefinition } from '../../contracts/extension.ts';
+import type { Feature } from '../../contracts/feature.ts';
 import { type ContextPort, DEFAULT_LOOP_GUARD, type QueryDeps } from '../../contracts/query.ts';
 import type { Settings } from '../../contracts/settings.ts';
 import type { Tool } from '../../contracts/tool.ts';
 import { completeQueryDeps, type QueryDepsInput } from '../../engine/default-deps.ts';
-import { composeFeatures } from '../../engine/features.ts';
+import { composeApprover } from '../../engine/features.ts';
 import { selectAgentTools } from '../../extensions/apply-agent.ts';
-import { wrapElicitationWithHooks } from '../../hooks/loop-hooks.ts';
 import type { RunOverrides } from '../../hooks/run-overrides.ts';
 import { getPlanModeModel, resolveModel } from '../../model/built-in-models.ts';
 import { deriveEffortFromThinkingBudget } from '../../model/efforts.ts';
@@ -19,7 +19,7 @@ import { SUB_AGENT_PROMPT } from '../../prompt/system-prompt.ts';
 import type { Session } from '../../session/session.ts';
 import { createResultCap } from '../../tools/cap-result.ts';
 import { editTraits } from '../../tools/edit/edit.ts';
-import { createFileReadState, type FileReadState } from '../../tools/files/file-read-state.ts';
+import type { FileReadState } from '../../tools/files/file-read-state.ts';
 import { readTraits } from '../../tools/read/read.ts';
 import { createSideRequests } from '../../tools/side-requests.ts';
 import type { SubAgentCallRegistry } from '../../tools/task/sub-agent-call-registry.ts';
@@ -29,7 +29,6 @@ import { writeTraits } from '../../tools/write.ts';
 import type { Core } from '../core.ts';
 import type { PermissionGateOverrides } from '../permissions/query-permission-gate.ts';
 import type { SessionPermissions } from '../permissions/session-permissions.ts';
-import { type SessionHooks, wrapGateWithHooks } from '../session-hooks.ts';
 import type { SubAgentRequestParts } from './context-pipeline.ts';
 import type { FeatureLists } from './list-features.ts';
 import { createSubAgentGateBounds, type SubAgentWorkspace } from './sub-agent-setup.ts';
@@ -38,7 +37,6 @@ import type { Toolset } from './toolset.ts';
 type QueryDepsParts = SubAgentQueryDeps & {
   readonly session: Session;
   readonly permissions: SessionPermissions;
-  readonly hooks: SessionHooks;
   readonly context: ContextPort;
   readonly turnLog: TurnLog;
   readonly fallbacks: ModelFallbacks;
@@ -52,21 +50,21 @@ export type QueryDepsFactory = {
   conversation(port: AgentPort): QueryDeps;
   /** Creates the dependencies of a sub-agent's query, with at most the permissions of its parent. */
   subAgent(port: AgentPort, asking: QueryingSubAgent): QueryDeps;
-  /** Creates a permission gate, optionally with the bounds of a sub-agent. */
-  gate(port: AgentPort, bounds?: PermissionGateOverrides): QueryDeps['gate'];
+  /** Creates a permission gate, optionally with the bounds and features of a sub-agent. */
+  gate(port: AgentPort, bounds?: PermissionGateOverrides, features?: readonly Feature[]): QueryDeps['gate'];
 };
 
 /** Creates the source of query dependencies. */
 export function createQueryDepsFactory(core: Core, parts: QueryDepsParts): QueryDepsFactory {
   const { options, live, model, settings, meter } = core;
-  const { session, permissions, hooks, toolset, prompt, runOverrides } = parts;
+  const { session, permissions, toolset, prompt, runOverrides } = parts;
   const capResult = createResultCap(() => join(session.transcript.folder, 'results'), core.knownKeys.remove);
   const { summarizeCalls } = createSideRequests(core);
 
-  const gate: QueryDepsFactory['gate'] = (port, bounds = {}) =>
-    wrapGateWithHooks(hooks, port, (asking) =>
-      permissions.createGate({ ...asking, askJudge: parts.judge.judgeCall }, bounds),
-    );
+  const gate: QueryDepsFactory['gate'] = (port, bounds, features = parts.features.conversation) => {
+    const approvers = { askHook: composeApprover(features), askJudge: parts.judge.judgeCall };
+    return permissions.createGate({ ...port, ...approvers }, bounds);
+  };
 
   /** Creates the dependencies that the conversation and its sub-agents share. */
   function createSharedDeps(port: AgentPort) {
@@ -88,9 +86,9 @@ export function createQueryDepsFactory(core: Core, parts: QueryDepsParts): Query
       betas: options.betas ?? [],
       contextAdvice: CONTEXT_ADVICE,
     };
-    const { onWait } = port;
-    const ask = wrapElicitationWithHooks(hooks, port.ask);
-    return { config, modelInfo: model.infoOf, ask, onWait, capResult, costUsd: meter.getCostUsd, newId: core.newId };
+    const { ask, onWait, queues } = port;
+    const { infoOf: modelInfo } = model;
+    return { config, modelInfo, ask, onWait, queues, capResult, costUsd: meter.getCostUsd, newId: core.newId };
   }
 
   return {
@@ -99,28 +97,19 @@ export function createQueryDepsFactory(core: Core, parts: QueryDepsParts): Query
       const system = prompt.system.parts();
       const deps = completeQueryDeps({
         ...createSharedDeps(port),
-        ...composeFeatures(parts.features.conversation),
         model: session.recordedPort,
         toolSpecs: toolset.getSpecs,
         cwd: () => live.current().cwd,
         gate: gate(port, { getRules: runOverrides.rules }),
         context: parts.context,
-        queues: port.queues,
         transformRequest: parts.turnLog.recordRequest,
         ...(summarizeCalls === undefined ? {} : { summarizeCalls }),
       });
       return { ...deps, system: () => system, tools: toolset.listOffered };
     },
     subAgent(port, asking) {
-      const agentGate = gate(port, createSubAgentGateBounds(core, asking.kind, asking.workspace));
-      const readState = createFileReadState();
-      const shared = {
-        ...createSharedDeps(port),
-        ...composeFeatures(parts.features.subAgent(asking, readState)),
-        gate: agentGate,
-        queues: port.queues,
-      };
-      return createSubAgentDeps(core, parts, shared, { ...asking, readState });
+      const agentGate = gate(port, createSubAgentGateBounds(core, asking.kind, asking.workspace), asking.features);
+      return createSubAgentDeps(core, parts, { ...createSharedDeps(port), gate: agentGate }, asking);
     },
   };
 }
@@ -152,8 +141,8 @@ export type QueryingSubAgent = {
   readonly systemPrompt: string;
   /** Tools of MCP servers that only this sub-agent uses. */
   readonly privateTools: readonly Tool[];
-  /** A hook started it, so hooks that start sub-agents do not run for it. */
-  readonly isForHook: boolean;
+  readonly features: readonly Feature[];
+  readonly readState: FileReadState;
 };
 
 /** The parts of the conversation that a sub-agent's query depends on. */
@@ -184,7 +173,7 @@ function createSubAgentDeps(
     privateTools,
     readState,
     model: requestedModel = kind.model ?? 'inherit',
-  }: QueryingSubAgent & { readonly readState: FileReadState },
+  }: QueryingSubAgent,
 ): QueryDeps {
   const ownModel = requestedModel === 'inherit' ? [] : [{ model: resolveModel(requestedModel) }];
   const chain = [...ownModel, ...config.chain];

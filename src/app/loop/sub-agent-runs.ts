@@ -1,8 +1,10 @@
-import { assembleAgent } from '../../agent/agent.ts';
-import type { AgentDeps } from '../../agent/agent-deps.ts';
+import type { AgentPort } from '../../agent/agent-deps.ts';
+import { composeAgent } from '../../agent/compose-agent.ts';
 import type { Agent } from '../../contracts/agent.ts';
 import type { AgentEvent, QueuedMessage } from '../../contracts/event.ts';
+import type { Feature } from '../../contracts/feature.ts';
 import type { Message } from '../../contracts/message.ts';
+import type { QueryDeps } from '../../contracts/query.ts';
 import type { Terminal } from '../../contracts/terminal-reason.ts';
 import type { ToolProgress } from '../../contracts/tool.ts';
 import type { Hooks } from '../../hooks/create-hooks.ts';
@@ -22,9 +24,11 @@ import {
   type SubAgentRegistry,
   updateSubAgent,
 } from '../../session/sub-agents.ts';
+import { createFileReadState } from '../../tools/files/file-read-state.ts';
 import type { SubAgentCallRegistry } from '../../tools/task/sub-agent-call-registry.ts';
 import type { SubAgentReport } from '../../tools/task/task.ts';
 import type { Core } from '../core.ts';
+import type { FeatureLists } from './list-features.ts';
 import type { QueryDepsFactory, QueryingSubAgent } from './query-deps-factory.ts';
 import { buildSubAgentInstructions, openSubAgentWorkspace } from './sub-agent-setup.ts';
 
@@ -58,6 +62,7 @@ type AgentRunDeps = {
   readonly owners: SubAgentCallRegistry;
   readonly hooks: Hooks;
   readonly deps: QueryDepsFactory;
+  readonly features: FeatureLists;
   readonly learn: ModelFallbacks['lookUpModels'];
   readonly mcp: Pick<McpServers, 'leaseTools'>;
 };
@@ -183,17 +188,15 @@ async function runAgent(core: Core, deps: AgentRunDeps, { agent, runner, run, ea
       learn(listOwnModels(model ?? kind.model)),
     ]);
     const systemPrompt = context === undefined ? instructions : `${instructions}\n\n${context}`;
+    const readState = createFileReadState();
+    const features = deps.features.subAgent({ kind, agentId, isForHook }, readState);
     const asking: QueryingSubAgent = {
-      kind,
-      agentId,
-      workspace,
-      systemPrompt,
-      isForHook,
-      model,
+      ...{ kind, agentId, workspace, systemPrompt, model, features, readState },
       privateTools: lease.tools,
     };
     const terminal = await runner.run(run.prompt, {
       ...earlier,
+      features,
       deps: ({ queues }) => deps.deps.subAgent({ ...core.bus.getPort(), queues }, asking),
     });
     const { reason, failure, words: message } = terminal;
@@ -236,6 +239,8 @@ type RunnerDeps = {
   readonly onEvent: (event: AgentEvent) => Promise<void>;
 };
 
+type RunnerInput = { readonly features: readonly Feature[]; readonly deps: (port: AgentPort) => QueryDeps };
+
 /** Creates an agent like that of the conversation; its questions go to the conversation. */
 function createSubAgentRunner(core: Core, { sessionId, onEvent }: RunnerDeps) {
   const end = new AbortController();
@@ -251,12 +256,10 @@ function createSubAgentRunner(core: Core, { sessionId, onEvent }: RunnerDeps) {
       else agent.steer(text);
     },
     /** Runs it with a prompt. Resolves when no work is left. */
-    async run(
-      prompt: string,
-      { messages, queued, deps }: SubAgentHistory & Pick<AgentDeps, 'deps'>,
-    ): Promise<Terminal> {
+    async run(prompt: string, { messages, queued, features, deps }: SubAgentHistory & RunnerInput): Promise<Terminal> {
       const { model, effort, mode, cwd } = core.live.current();
-      const created = assembleAgent({
+      const created = composeAgent(features, {
+        scope: 'calls',
         sessionId,
         messages,
         queued,

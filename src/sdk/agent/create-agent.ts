@@ -1,16 +1,13 @@
-import { assembleAgent } from '../../agent/agent.ts';
 import type { AgentPort } from '../../agent/agent-deps.ts';
+import { composeAgent } from '../../agent/compose-agent.ts';
 import { createSummarizer } from '../../agent/summarize.ts';
 import { createContext } from '../../context/create-context.ts';
 import { estimateSystemPromptTokens } from '../../context/token-estimate.ts';
 import type { AgentListener } from '../../contracts/agent.ts';
-import type { AgentEvent } from '../../contracts/event.ts';
 import { EFFORTS } from '../../contracts/model.ts';
 import type { PermissionAnswer, PermissionRequest } from '../../contracts/permission.ts';
 import type { ContextPort } from '../../contracts/query.ts';
 import { passthroughContext } from '../../engine/default-deps.ts';
-import { composeFeatures, composePromptHook } from '../../engine/features.ts';
-import { omitUndefined } from '../../lib/json.ts';
 import { DEFAULT_MAX_RESULT_CHARS } from '../../tools/build-tool.ts';
 import { getEnvironmentVariables } from '../runtime.ts';
 import { createSdkAgentMethods, type SdkAgent } from './agent-commands.ts';
@@ -30,6 +27,7 @@ import {
   type CapsuleResumption,
   createCapsuleResumption,
   createCapsuleTurnRecorder,
+  limitToOpenCalls,
   parseAgentCapsule,
   parsePermissionAnswer,
 } from './suspension.ts';
@@ -38,7 +36,7 @@ import { createToolUndoLog } from './undo-calls.ts';
 /** Creates an agent. Without options it uses the default model, the key from the environment, and no tools. */
 export function createAgent(options: AgentOptions = {}): SdkAgent {
   checkAgentOptions('createAgent', options);
-  return composeAgent(options, undefined);
+  return createFromOptions(options, undefined);
 }
 
 /** The options of `resumeAgent`: those of the agent, and the answer to the open question. */
@@ -56,7 +54,7 @@ export function resumeAgent(
   const parsed = parseAgentCapsule(capsule);
   const resumption = createCapsuleResumption(parsed, parsePermissionAnswer('resumeAgent', answer));
   const { sessionId, messages, reply } = parsed;
-  const agent = composeAgent({ ...options, sessionId, messages }, { resumption, voidMessageId: reply.id });
+  const agent = createFromOptions({ ...options, sessionId, messages }, { resumption, voidMessageId: reply.id });
   return { agent, end: agent.continue() };
 }
 
@@ -66,8 +64,8 @@ export const THINKING_LEVELS = EFFORTS;
 /** The continuation of a suspended run: its reply is played again under a new id. */
 type Continuation = { readonly resumption: CapsuleResumption; readonly voidMessageId: string };
 
-/** Composes an agent from its parts. */
-function composeAgent(options: AgentOptions, continued: Continuation | undefined): SdkAgent {
+/** Composes an agent from the features and parts that its options describe. */
+function createFromOptions(options: AgentOptions, continued: Continuation | undefined): SdkAgent {
   const { newId = () => crypto.randomUUID(), now = Date.now, sessionId = newId(), cwd = '/' } = options;
   const log = createSafeLogger(options.logger ?? (() => undefined));
   const answerers = new Set<AgentListener>();
@@ -95,37 +93,24 @@ function composeAgent(options: AgentOptions, continued: Continuation | undefined
   const turn = createCapsuleTurnRecorder();
   const open = new Set<PermissionRequest>();
   let isSuspended = false;
-  /** Nothing that happens after a suspension is recorded, because the run continues elsewhere. */
-  const unlessSuspended =
-    (listener: AgentListener): AgentListener =>
-    (event) =>
-      isSuspended ? undefined : listener(event);
   const captureTurn = async (request: PermissionRequest) => {
     await turn.whenComplete();
     return turn.capture(sessionId, agent.state().messages, request);
   };
   const runs = createAgentRunRecords(meter);
-  const features = listFeatures(options, (event) => emit(event));
-  const loopFeatures = composeFeatures(features);
+  const features = listFeatures(options, (event) => emit(event), log).map((feature) =>
+    limitToOpenCalls(feature, continued?.resumption, () => isSuspended),
+  );
   const toDeps = (caller: string) => ({ caller, newId, now, model: setup.current().model });
-  const agent = assembleAgent({
+  const agent = composeAgent([...features, { name: 'capsule', afterCall: turn.afterCall }], {
     sessionId,
     messages: structuredClone(parseAppMessages(options.messages ?? [], toDeps('createAgent'))),
-    listeners: [
-      runs.onEvent,
-      turn.onEvent,
-      ...[
-        ...(options.listeners ?? []),
-        ...features.flatMap(({ onEvent }) => onEvent ?? []),
-        createLogListener(options, log),
-      ].map(unlessSuspended),
-    ],
+    listeners: [runs.onEvent, turn.onEvent],
     deps: (port) =>
       createRunDeps({
-        ...{ options, setup, context, port, features: loopFeatures, cwd, newId, now, meter, runs, answerers, open },
+        ...{ options, setup, context, port, features, cwd, newId, now, meter, runs, answerers, open },
         agent: () => agent,
         resumption: continued?.resumption,
-        onOutcome: turn.addOutcome,
         async beforeAsking(request) {
           if (options.saveCapsule !== undefined) await options.saveCapsule(await captureTurn(request));
         },
@@ -133,7 +118,6 @@ function composeAgent(options: AgentOptions, continued: Continuation | undefined
     attach: (port) => {
       emit = port.emit;
     },
-    ...(features.some(({ onPrompt, reminders }) => onPrompt ?? reminders) && { onPrompt: composePromptHook(features) }),
     async beforeRun() {
       runs.start();
       undo.start();
@@ -185,20 +169,6 @@ function createSafeLogger(logger: Logger): Logger {
   const write = async (...line: Parameters<Logger>) => logger(...line);
   return (level, text) => {
     write(level, text).catch(() => undefined);
-  };
-}
-
-/** Creates the listener that logs notices and reports the end of each turn. */
-function createLogListener({ onResponse }: AgentOptions, log: Logger) {
-  return (event: AgentEvent): void => {
-    if (event.type === 'notice') log(event.level, event.text);
-    if (event.type !== 'turn_end') return;
-    const { model, durationMs, stopReason, failure } = event;
-    onResponse?.({
-      model,
-      durationMs,
-      ...omitUndefined({ stopReason, failure }),
-    });
   };
 }
 

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import type { AgentPort } from '../../agent/agent-deps.ts';
+import type { AgentListener } from '../../contracts/agent.ts';
+import type { AgentEvent } from '../../contracts/event.ts';
 import type { Feature } from '../../contracts/feature.ts';
 import type { JsonObject } from '../../contracts/json.ts';
 import type { ToolOutcome } from '../../contracts/tool.ts';
@@ -10,13 +12,15 @@ import { toToolOutcome } from '../tool-result.ts';
 import type { AfterToolCallResult, AgentOptions, BeforeToolCallResult } from './options.ts';
 
 /**
- * Lists the features of an agent in an application. Hooks come first before a call, so that the callback gets the input
+ * Lists the features of an agent in an application: its listeners, its hooks and callbacks, its own features. Hooks come first before a call, so that the callback gets the input
  * they return, and last after it, so that they do not see what the callback removed.
  */
 export function listFeatures(
-  { hooks, beforeToolCall, afterToolCall, features = [] }: AgentOptions,
+  options: AgentOptions,
   emit: AgentPort['emit'],
+  log: NonNullable<AgentOptions['logger']>,
 ): readonly Feature[] {
+  const { hooks, beforeToolCall, afterToolCall, listeners = [], features = [] } = options;
   const application: Feature = {
     name: 'application',
     ...(beforeToolCall && {
@@ -37,9 +41,22 @@ export function listFeatures(
       },
     }),
   };
-  if (hooks === undefined) return [application, ...features];
-  const { onPrompt, beforeCall, afterCall, onStop } = hooks;
-  return [{ name: 'hooks', onPrompt, beforeCall }, application, { name: 'hooks', afterCall, onStop }, ...features];
+  const first = listeners.map((onEvent): Feature => ({ name: 'listener', onEvent }));
+  const last: readonly Feature[] = [...features, { name: 'log', onEvent: createLogListener(options, log) }];
+  if (hooks === undefined) return [...first, application, ...last];
+  const { onPrompt, beforeCall, onApproval, onQuestion, afterCall, onStop } = hooks;
+  const before = { name: 'hooks', onPrompt, beforeCall, ...omitUndefined({ onApproval, onQuestion }) };
+  return [...first, before, application, { name: 'hooks', afterCall, onStop }, ...last];
+}
+
+/** Creates the listener that logs notices and reports the end of each turn. */
+function createLogListener({ onResponse }: AgentOptions, log: NonNullable<AgentOptions['logger']>): AgentListener {
+  return (event: AgentEvent): void => {
+    if (event.type === 'notice') log(event.level, event.text);
+    if (event.type !== 'turn_end') return;
+    const { model, durationMs, stopReason, failure } = event;
+    onResponse?.({ model, durationMs, ...omitUndefined({ stopReason, failure }) });
+  };
 }
 
 /** Creates the outcome of a result whose check failed: it may contain something the model must not see. */

@@ -1,7 +1,6 @@
 import type { AgentListener, AgentState, QueueMode } from '../../contracts/agent.ts';
 import type { Spending } from '../../contracts/event.ts';
-import type { Feature } from '../../contracts/feature.ts';
-import type { LoopHooks } from '../../contracts/hook.ts';
+import type { Feature, LoopHooks } from '../../contracts/feature.ts';
 import type { JsonObject } from '../../contracts/json.ts';
 import type { Message } from '../../contracts/message.ts';
 import type {

@@ -1,13 +1,14 @@
 import type { AgentPort } from '../../agent/agent-deps.ts';
 import type { Agent } from '../../contracts/agent.ts';
 import { describeRefusal } from '../../contracts/denial.ts';
+import type { Feature } from '../../contracts/feature.ts';
 import type { JsonObject } from '../../contracts/json.ts';
 import type { ModelFailure } from '../../contracts/model.ts';
 import type { PermissionAnswer, PermissionRequest } from '../../contracts/permission.ts';
 import type { BeforeCall, ContextPort, QueryDeps } from '../../contracts/query.ts';
-import type { CallRequest, GateVerdict, ToolOutcome } from '../../contracts/tool.ts';
+import type { CallRequest, GateVerdict } from '../../contracts/tool.ts';
 import { completeQueryDeps } from '../../engine/default-deps.ts';
-import type { FeatureDeps } from '../../engine/features.ts';
+import { composeApprover } from '../../engine/features.ts';
 import { toRequestMessages } from '../../engine/request/build-model-request.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import { omitUndefined } from '../../lib/json.ts';
@@ -28,8 +29,7 @@ type RunDepsInput = {
   readonly setup: AgentSetup;
   readonly context: ContextPort;
   readonly port: AgentPort;
-  /** The features of the agent, composed for the loop. */
-  readonly features: FeatureDeps;
+  readonly features: readonly Feature[];
   readonly cwd: string;
   readonly meter: SpendingMeter;
   readonly runs: AgentRunRecords;
@@ -39,8 +39,6 @@ type RunDepsInput = {
   readonly open: Set<PermissionRequest>;
   readonly beforeAsking: (request: PermissionRequest) => Promise<void>;
   readonly resumption: CapsuleResumption | undefined;
-  /** Called with the outcome of each call, as the model gets it. */
-  readonly onOutcome: (callId: string, outcome: ToolOutcome) => void;
   readonly newId: () => string;
   readonly now: () => number;
 };
@@ -126,18 +124,7 @@ function wrapContext(
 }
 
 type CallbackDeps = Partial<
-  Pick<
-    QueryDeps,
-    | 'gate'
-    | 'ask'
-    | 'onStop'
-    | 'attachments'
-    | 'beforeCall'
-    | 'afterCall'
-    | 'transformRequest'
-    | 'toRequestMessages'
-    | 'shouldStopAfterTurn'
-  >
+  Pick<QueryDeps, 'gate' | 'ask' | 'transformRequest' | 'toRequestMessages' | 'shouldStopAfterTurn'>
 >;
 
 /** Creates the loop dependencies that call the callbacks of the application. */
@@ -145,14 +132,10 @@ function createCallbackDeps(
   options: AgentOptions,
   questions: AgentQuestionPort,
   tools: () => readonly AgentTool[],
-  {
-    features,
-    resumption,
-    onOutcome,
-    withhold,
-  }: Pick<RunDepsInput, 'features' | 'resumption' | 'onOutcome'> & { readonly withhold: Withhold },
+  { features, resumption, withhold }: Pick<RunDepsInput, 'features' | 'resumption'> & { readonly withhold: Withhold },
 ): CallbackDeps {
   const { onPayload, shouldStopAfterTurn } = options;
+  const approve = composeApprover(features);
   /** A call that ended before the run was suspended has passed its checks. */
   const isDone = ({ callId }: CallRequest) => resumption?.getOutcome(callId) !== undefined;
   return {
@@ -161,19 +144,9 @@ function createCallbackDeps(
       const given = resumption?.getAnswer(call.callId);
       if (given !== undefined) return toVerdict(call, given.answer, given.request.facts.input);
       const hintOrApproval = { ...hint, ...requireApproval(call, hint, tools(), options) };
-      return decideCall(call, hintOrApproval, signal, questions.askPermission);
+      return decideCall(call, hintOrApproval, signal, { approve, askPermission: questions.askPermission });
     },
     ask: questions.ask,
-    beforeCall: async (call, signal) =>
-      isDone(call) || resumption?.getAnswer(call.callId) !== undefined ? {} : features.beforeCall(call, signal),
-    async afterCall(call, outcome, durationMs, signal) {
-      if (isDone(call)) return {};
-      const verdict = await features.afterCall(call, outcome, durationMs, signal);
-      onOutcome(call.callId, verdict.outcome ?? outcome);
-      return verdict;
-    },
-    onStop: features.onStop,
-    attachments: features.attachments,
     ...(onPayload && {
       transformRequest(request) {
         try {
@@ -196,16 +169,19 @@ export function createMessageConversion({
   return convertToLlm === undefined ? toRequestMessages : (messages) => toRequestMessages(convertToLlm(messages));
 }
 
+/** Those who may approve a call: the features, then whoever answers questions. */
+type Approvers = Pick<AgentPort, 'askPermission'> & { readonly approve: ReturnType<typeof composeApprover> };
+
 /** Decides about a call. The application's own tools may run, unless `beforeToolCall` wants the user to be asked. */
 async function decideCall(
   call: CallRequest,
   { ask }: BeforeCall,
   signal: AbortSignal,
-  askPermission: AgentPort['askPermission'],
+  { approve, askPermission }: Approvers,
 ): Promise<GateVerdict> {
   if (ask === undefined) return { behavior: 'allow', input: call.input };
   const request = createPermissionRequest(call, ask);
-  return toVerdict(call, await askPermission(request, signal), call.input);
+  return toVerdict(call, (await approve(call, signal)) ?? (await askPermission(request, signal)), call.input);
 }
 
 function toVerdict(call: CallRequest, answer: PermissionAnswer, asked: JsonObject): GateVerdict {

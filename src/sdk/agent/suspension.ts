@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { AgentEvent } from '../../contracts/event.ts';
+import type { Feature } from '../../contracts/feature.ts';
 import type { AssistantBlock, AssistantMessage, Message, Usage } from '../../contracts/message.ts';
 import type { ModelEvent, ModelOutcome } from '../../contracts/model.ts';
 import type { PermissionAnswer, PermissionRequest } from '../../contracts/permission.ts';
@@ -63,8 +64,8 @@ export function parsePermissionAnswer(caller: string, answer: unknown): Permissi
 /** The reply of the current turn and the calls that have ended, for a capsule. */
 export type CapsuleTurnRecord = {
   onEvent(event: AgentEvent): void;
-  /** Adds the outcome of a call that has ended, as the model gets it. */
-  addOutcome(callId: string, outcome: ToolOutcome): void;
+  /** Adds the outcome of a call that has ended; asked last, it gets what the model gets. */
+  readonly afterCall: NonNullable<Feature['afterCall']>;
   /** Resolves when the reply is complete. */
   whenComplete(): Promise<unknown>;
   /** Creates a capsule for a question of the current turn. */
@@ -102,8 +103,9 @@ export function createCapsuleTurnRecorder(): CapsuleTurnRecord {
         default:
       }
     },
-    addOutcome(callId, outcome) {
+    async afterCall({ callId }, outcome) {
       outcomes = [...outcomes, { callId, outcome }];
+      return {};
     },
     whenComplete: () => complete.promise,
     capture: (sessionId, messages, request) =>
@@ -142,6 +144,30 @@ export function createCapsuleResumption(
     },
     getOutcome: (callId) => byCall.get(callId),
     getAnswer: (callId) => (callId === request.callId ? { answer, request } : undefined),
+  };
+}
+
+/**
+ * Limits a feature to what has not happened elsewhere: a call of a capsule has passed its checks, and an event after a
+ * suspension belongs to the run that continues.
+ */
+export function limitToOpenCalls(
+  feature: Feature,
+  resumption: CapsuleResumption | undefined,
+  isSuspended: () => boolean,
+): Feature {
+  const { beforeCall, afterCall, onEvent } = feature;
+  const isDone = (callId: string) => resumption?.getOutcome(callId) !== undefined;
+  return {
+    ...feature,
+    ...(beforeCall && {
+      beforeCall: async (call, signal) =>
+        isDone(call.callId) || resumption?.getAnswer(call.callId) !== undefined ? {} : beforeCall(call, signal),
+    }),
+    ...(afterCall && {
+      afterCall: async (call, ...ended) => (isDone(call.callId) ? {} : afterCall(call, ...ended)),
+    }),
+    ...(onEvent && { onEvent: (event) => (isSuspended() ? undefined : onEvent(event)) }),
   };
 }
 
