@@ -1,6 +1,7 @@
 import { normalize } from 'node:path/posix';
 import type { Policy, Rule } from '../../contracts/permission.ts';
 import { toPosixPath } from '../../lib/files/path-style.ts';
+import { memoizeByKey } from '../../lib/memoize.ts';
 import { createGlobMatcher, parseGlob, parseLiteralGlob } from '../../lib/patterns/glob.ts';
 import { isPathInside, normalizePathCase, type ResolvedPath } from '../resolve-path.ts';
 import { FAMILY_RULE_NAMES, getRuleFamily } from './rule-families.ts';
@@ -116,7 +117,8 @@ function anchorPatterns(bases: readonly string[], tail: string): readonly Patter
 
 function createPatternTest(pattern: Pattern, normalizeCase: (text: string) => string): (path: string) => boolean {
   const base = normalizeCase(pattern.base);
-  const matches = createGlobTest(normalizeCase(pattern.tail), pattern.anywhere);
+  const tail = normalizeCase(pattern.tail);
+  const matches = pattern.anywhere ? compileUnanchoredGlob(tail) : compileAnchoredGlob(tail);
   return (path) => {
     if (base !== '' && !isPathInside(path, base)) return false;
     const rest = path.slice(base.length);
@@ -124,9 +126,13 @@ function createPatternTest(pattern: Pattern, normalizeCase: (text: string) => st
   };
 }
 
+const compileAnchoredGlob = memoizeByKey((tail) => createGlobTest(tail, 'anchored'));
+const compileUnanchoredGlob = memoizeByKey((tail) => createGlobTest(tail, 'anywhere'));
+
 /** Creates the test of a gitignore pattern, which also matches everything below a match. */
-function createGlobTest(tail: string, anywhere: boolean): (path: string) => boolean {
+function createGlobTest(tail: string, position: 'anchored' | 'anywhere'): (path: string) => boolean {
   const glob = tail.replace(/(?<!\/|\/\*\*)(?:\/|\/\*\*)+$/, '');
+  const anywhere = position === 'anywhere';
   const steps = parseGlob(anywhere ? glob.replace(/^\//, '') : glob, { braces: 'letters', doubleStar: 'any-text' });
   const matches = createGlobMatcher(
     anywhere && glob !== '' ? [...parseLiteralGlob('/'), { kind: 'folders' }, ...steps] : steps,
