@@ -7,7 +7,7 @@ import type { CallContext, CallStep, PreconditionContext, StepGuard, Tool, ToolO
 import { getErrorPhrase } from '../lib/errors.ts';
 import { copyAsJson } from '../lib/json.ts';
 import { memoizeByObject } from '../lib/memoize.ts';
-import { type ForeignToolCallForms, matchCallToToolNames } from './input/call-forms.ts';
+import { createToolNameMatcher, type ForeignToolCallForms } from './input/call-forms.ts';
 import { checkInput, parseJsonText } from './input/coerce-input.ts';
 import { explainInputIssues } from './input/explain-input.ts';
 import { type NormalizedArguments, normalizeArguments } from './input/normalize-arguments.ts';
@@ -82,7 +82,7 @@ export function buildTool(definition: ToolDefinition<z.ZodType<JsonObject>> | Js
     ...(forms === undefined
       ? {}
       : {
-          answersTo: (written, input) => matchCallToToolNames(names, written, input),
+          answersTo: createToolNameMatcher(names),
         }),
     prepare(given) {
       const input = typeof given === 'string' ? parseJsonText(given) : given;

@@ -1,4 +1,5 @@
 import type { ToolTraits, ToolTraitsLookup } from '../contracts/permission.ts';
+import { createLazy } from '../lib/memoize.ts';
 import { createToolFactsLookup } from '../permissions/create-decision-context.ts';
 import { applyPatchTraits } from './apply-patch.ts';
 import { askUserQuestionTraits } from './ask-user-question.ts';
@@ -11,7 +12,7 @@ import { multiEditTraits } from './edit/multi-edit.ts';
 import { notebookEditTraits } from './edit/notebook-edit.ts';
 import { globTraits } from './glob.ts';
 import { grepTraits } from './grep.ts';
-import { type ForeignToolCallForms, matchCallToToolNames } from './input/call-forms.ts';
+import { createToolNameMatcher, type ForeignToolCallForms } from './input/call-forms.ts';
 import { lspTraits } from './lsp.ts';
 import { listMcpResourcesTraits, readMcpResourceTraits } from './mcp-resources.ts';
 import { enterPlanModeTraits, exitPlanModeTraits } from './plan-mode.ts';
@@ -59,9 +60,14 @@ export const TOOL_TRAITS: readonly (ToolTraits & { readonly forms?: ForeignToolC
 /** Returns the traits of the built-in tool with this name or alias, or with this name in another assistant. */
 export const findBuiltInToolTraits: ToolTraitsLookup = (requestedName) =>
   TOOL_TRAITS.find(({ name, aliases = [] }) => name === requestedName || aliases.includes(requestedName)) ??
-  TOOL_TRAITS.find(
-    ({ name, forms }) => matchCallToToolNames([name, ...(forms?.names ?? [])], requestedName, null) === 'name',
-  );
+  listTraitMatchers().find(({ matches }) => matches(requestedName, null) === 'name')?.traits;
+
+const listTraitMatchers = createLazy(() =>
+  TOOL_TRAITS.map((traits) => ({
+    traits,
+    matches: createToolNameMatcher([traits.name, ...(traits.forms?.names ?? [])]),
+  })),
+);
 
 /** Returns what a call of a built-in tool would touch. */
 export const getToolFacts = createToolFactsLookup(TOOL_TRAITS);

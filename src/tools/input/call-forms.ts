@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contracts/json.ts';
 import type { DeclaredFacts, ToolTraits } from '../../contracts/permission.ts';
-import { memoizeByKey } from '../../lib/memoize.ts';
+import { createLazy, memoizeByKey } from '../../lib/memoize.ts';
 import {
   type AcceptedArgumentForms,
   type ForeignArgumentConverter,
@@ -73,17 +73,29 @@ export function acceptOnlyArgumentValues(problem: string, ...accepted: readonly 
 
 const MAX_NAME_CHARS = 200;
 
-/** Tells by what a call, as a model wrote it, has one of these names. */
-export function matchCallToToolNames(
+/** Creates the function that tells by what a call, as a model wrote it, has one of these names. */
+export function createToolNameMatcher(
   names: readonly (string | ArgumentDependentToolName)[],
-  written: string,
-  input: JsonValue,
-): 'name' | 'arguments' | undefined {
-  if (written.length > MAX_NAME_CHARS) return undefined;
-  const folded = foldNameOnce(written);
-  if (names.some((form) => typeof form !== 'string' && foldNameOnce(form.name) === folded && isFit(form, input)))
-    return 'arguments';
-  return names.some((form) => typeof form === 'string' && foldNameOnce(form) === folded) ? 'name' : undefined;
+): (written: string, input: JsonValue) => 'name' | 'arguments' | undefined {
+  const getForms = createLazy(() => groupByFoldedName(names));
+  return (written, input) => {
+    if (written.length > MAX_NAME_CHARS) return undefined;
+    const folded = foldNameOnce(written);
+    const forms = getForms().get(folded) ?? [];
+    if (forms.some((form) => typeof form !== 'string' && isFit(form, input))) return 'arguments';
+    return forms.some((form) => typeof form === 'string') ? 'name' : undefined;
+  };
+}
+
+function groupByFoldedName(
+  names: readonly (string | ArgumentDependentToolName)[],
+): ReadonlyMap<string, readonly (string | ArgumentDependentToolName)[]> {
+  const groups = new Map<string, readonly (string | ArgumentDependentToolName)[]>();
+  for (const form of names) {
+    const folded = foldName(typeof form === 'string' ? form : form.name);
+    groups.set(folded, [...(groups.get(folded) ?? []), form]);
+  }
+  return groups;
 }
 
 function isFit({ when }: ArgumentDependentToolName, input: JsonValue): boolean {
