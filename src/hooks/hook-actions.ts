@@ -31,6 +31,7 @@ export type HookRunners = {
     timeoutMs: number,
     signal: AbortSignal,
     env?: Readonly<Record<string, string>>,
+    source?: Hook['source'],
   ) => Promise<HookCommandResult>;
   /** Runs a hook with an env file for variables; absent where hooks cannot set any. */
   readonly withEnvFile?: HookEnvStore['runWithEnvFile'];
@@ -110,7 +111,7 @@ export async function performHookAction(
     default: {
       const { env } = hook;
       const command = buildHookCommandLine(hook);
-      const end = await runners.runCommand(command, `${JSON.stringify(input)}\n`, timeoutMs, signal, env);
+      const end = await runners.runCommand(command, `${JSON.stringify(input)}\n`, timeoutMs, signal, env, hook.source);
       // Checked separately: some interpreters exit with 1 for a missing script, like a script that failed.
       const missingScript = end.code === 0 || end.timedOut ? undefined : await runners.findMissingScript(command, env);
       return { kind: 'ended', end, timeoutMs, missingScript };

@@ -28,8 +28,11 @@ export function createHookProcessRunners({
 }: HookEnvironment): ProcessRunners {
   const variables = () => ({ ...getVariables(), CLAUDE_PROJECT_DIR: cwd, OURO_PROJECT_DIR: cwd });
   return {
-    runCommand: (command, stdin, timeoutMs, signal, env) =>
-      runHookCommand(command, stdin, { cwd, env: { ...variables(), ...env }, timeoutMs, signal, check }),
+    runCommand: (command, stdin, timeoutMs, signal, env, source) =>
+      runHookCommand(command, stdin, {
+        ...{ cwd, env: { ...variables(), ...env }, timeoutMs, signal },
+        check: source === 'project' ? (start, use) => check({ ...start, origin: 'project' }, use) : check,
+      }),
     findMissingScript: (command, env) => findMissingHookScript(command, cwd, { ...variables(), ...env }),
     getVariables: variables,
     post: async ({ url, body, headers }, timeoutMs, signal) => {

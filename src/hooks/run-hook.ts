@@ -164,10 +164,10 @@ export function createHookRunner(deps: HookRunners & { readonly emit: (event: Ag
   function selectCommandRunner(hook: Hook): HookRunners['runCommand'] {
     if (isBlockingHook(hook)) return deps.runCommand;
     const runCommand = withEnvFile(hook, deps);
-    return async (command, stdin, timeoutMs, signal, env) => {
+    return async (command, stdin, timeoutMs, signal, env, source) => {
       if (pausedHooks.isPaused(getHookKey(hook)))
         return { code: null, stdout: '', stderr: '', timedOut: true, isPaused: true };
-      const end = await runCommand(command, stdin, timeoutMs, signal, env);
+      const end = await runCommand(command, stdin, timeoutMs, signal, env, source);
       pausedHooks.record(getHookKey(hook), { timedOut: end.timedOut, tookMs: timeoutMs });
       return end;
     };
@@ -179,8 +179,8 @@ export function createHookRunner(deps: HookRunners & { readonly emit: (event: Ag
 /** Adds an env file to the command runner of a hook whose event may set variables. */
 function withEnvFile(hook: Hook, { runCommand, withEnvFile: keep }: HookRunners): HookRunners['runCommand'] {
   if (keep === undefined || !HOOK_ENV_FILE_EVENTS.includes(hook.event)) return runCommand;
-  return (command, stdin, timeoutMs, signal, env) =>
-    keep(getHookKey(hook), (envFile) => runCommand(command, stdin, timeoutMs, signal, { ...env, ...envFile }));
+  return (command, stdin, timeoutMs, signal, env, source) =>
+    keep(getHookKey(hook), (envFile) => runCommand(command, stdin, timeoutMs, signal, { ...env, ...envFile }, source));
 }
 
 /** Returns the key of a hook; the same command on several events has several keys. */

@@ -57,5 +57,10 @@ const AGENT_VARIABLES = [
 
 /** Returns whether a variable holds a secret or leads to an agent that does, judged by its name and value. */
 export function isSecretVariable(name: string, value: string): boolean {
-  return SECRET_NAME.test(name) || AGENT_VARIABLES.includes(name) || URL_PASSWORD.test(value) || KEY_PREFIX.test(value);
+  return AGENT_VARIABLES.includes(name) || holdsSecret(name, value);
+}
+
+/** Returns whether a variable holds a secret, judged by its name and value. */
+export function holdsSecret(name: string, value: string): boolean {
+  return SECRET_NAME.test(name) || URL_PASSWORD.test(value) || KEY_PREFIX.test(value);
 }

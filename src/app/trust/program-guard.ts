@@ -1,6 +1,7 @@
 import { formatHomePath } from '../../lib/files/path-style.ts';
-import type { ProgramCheck, ProgramStart } from '../../lib/processes/program-check.ts';
+import type { ProgramCheck, ProgramStart, ProgramUse } from '../../lib/processes/program-check.ts';
 import { listProgramFiles, type ProgramFile } from '../../lib/programs/program-files.ts';
+import { holdsSecret } from '../../sandbox/credentials.ts';
 import type { ReadOnlySandbox } from '../../sandbox/read-only/read-only-sandbox.ts';
 import { createChangeableTest } from '../../settings/program-approvals.ts';
 import type { Core } from '../core.ts';
@@ -33,8 +34,7 @@ export function createProgramGuard(deps: GuardDeps): ProgramGuard {
       const files = listFiles(start);
       const refused = trusted ? await programs.findUnapproved(files) : files;
       const [first] = refused;
-      if (first === undefined)
-        return { ok: true, wrap: files.length > 0 && use === 'reads' ? createWrap(start, deps) : (argv) => argv };
+      if (first === undefined) return { ok: true, wrap: createWrap(start, use, files.length > 0, deps) };
       return { ok: false, why: explainRefusal(first, { cwd, trusted, home: environment.home }) };
     },
     async approve(command) {
@@ -46,14 +46,33 @@ export function createProgramGuard(deps: GuardDeps): ProgramGuard {
 /** Opens the file that the sandbox expects as descriptor 4. */
 const OPEN_FILTER = ['/bin/bash', '--noprofile', '--norc', '-c', 'exec 4<"$0"; exec "$@"'];
 
-/** Creates the wrapper that starts a program of the project where it can neither write nor connect. */
+/**
+ * Creates the wrapper that limits a program of the project: it gets no variables with secrets, and one that only reads
+ * runs where it can neither write nor connect.
+ */
 function createWrap(
-  { cwd }: ProgramStart,
+  start: ProgramStart,
+  use: ProgramUse,
+  isInProject: boolean,
   { readOnlySandbox }: GuardDeps,
 ): (argv: readonly string[]) => readonly string[] {
-  if (readOnlySandbox?.canEnforceReadOnly() !== true) return (argv) => argv;
-  const { wrap, wrapperFile } = readOnlySandbox.prepare({ command: '', cwd, readable: [] });
-  return (argv) => [...(wrapperFile === undefined ? [] : [...OPEN_FILTER, wrapperFile]), ...wrap(argv)];
+  if (!isInProject && start.origin !== 'project') return (argv) => argv;
+  const secrets = listSecretVariables(start);
+  const withoutSecrets = secrets.length === 0 ? [] : ['/bin/sh', '-c', `unset ${secrets.join(' ')}; exec "$@"`, 'sh'];
+  if (!isInProject || use !== 'reads' || readOnlySandbox?.canEnforceReadOnly() !== true)
+    return (argv) => [...withoutSecrets, ...argv];
+  const { wrap, wrapperFile } = readOnlySandbox.prepare({ command: '', cwd: start.cwd, readable: [] });
+  const opened = wrapperFile === undefined ? [] : [...OPEN_FILTER, wrapperFile];
+  return (argv) => [...withoutSecrets, ...opened, ...wrap(argv)];
+}
+
+/** Lists the variables with secrets that neither the entry of a program sets nor its command line, as approved, names. */
+function listSecretVariables({ command, variables, entryVariables = [] }: ProgramStart): readonly string[] {
+  const words = ('line' in command ? command.line : command.argv.join(' ')).split(/\W+/);
+  return Object.entries(variables)
+    .filter(([name, value = '']) => /^[A-Za-z_]\w*$/.test(name) && holdsSecret(name, value))
+    .map(([name]) => name)
+    .filter((name) => !entryVariables.includes(name) && !words.includes(name));
 }
 
 function explainRefusal(

@@ -26,6 +26,8 @@ export type PipedProgramOptions = {
   readonly args: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
+  /** Variables that its own entry sets. */
+  readonly entryVariables?: readonly string[];
   readonly marker: string;
   readonly ledger: ChildProcessLedger | undefined;
   /** Decides about the start, and how it uses the workspace. */
@@ -73,8 +75,9 @@ export function createPipedProgram(options: PipedProgramOptions, listeners: Pipe
 
   /** Starts the process. It is closed as soon as it exits and its pipes are drained. */
   async function launch(): Promise<void> {
-    const { command, args, cwd, env } = options;
-    const checked = await options.check({ command: { argv: [command, ...args] }, cwd, variables: env }, options.use);
+    const { command, args, cwd, env, entryVariables = [] } = options;
+    const start = { command: { argv: [command, ...args] }, cwd, variables: env, entryVariables };
+    const checked = await options.check(start, options.use);
     if (!checked.ok) ending ??= checked.why;
     // It may have been closed meanwhile.
     if (!checked.ok || closed !== undefined) throw new Error(ending ?? 'it was closed');

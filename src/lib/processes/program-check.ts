@@ -3,12 +3,16 @@ export type ProgramStart = {
   readonly command: { readonly argv: readonly string[] } | { readonly line: string };
   readonly cwd: string;
   readonly variables: Readonly<Record<string, string | undefined>>;
+  /** Variables that its own entry sets; it gets these even if they hold secrets. */
+  readonly entryVariables?: readonly string[];
+  /** Set if the settings of the project name it. */
+  readonly origin?: 'project';
 };
 
 /** The use of the workspace by a program that ouro starts by itself. */
 export type ProgramUse = 'reads' | 'writes';
 
-/** Permission for a start, with the function that puts it into a sandbox; or the sentence that says why it is refused. */
+/** Permission for a start, with the function that limits it; or the sentence that says why it is refused. */
 export type ProgramCheckResult =
   | { readonly ok: true; readonly wrap: (argv: readonly string[]) => readonly string[] }
   | { readonly ok: false; readonly why: string };

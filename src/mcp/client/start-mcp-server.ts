@@ -168,6 +168,7 @@ async function openMcpTransport(
         args: launch.args,
         cwd: options.cwd,
         env: buildMcpServerEnvironment(options.variables, { ...options.getExtraVariables?.(), ...launch.env }),
+        entryVariables: Object.keys(launch.env),
         marker: options.newMarker(),
         ledger: options.ledger,
         check: options.checkProgram,

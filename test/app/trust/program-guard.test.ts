@@ -5,7 +5,8 @@ import { readEnvironment } from '../../../src/app/environment.ts';
 import { loadFolderTrust } from '../../../src/app/trust/folder-trust.ts';
 import { listTrustEffects, trustFolder } from '../../../src/app/trust/manage-folder-trust.ts';
 import { createProgramGuard } from '../../../src/app/trust/program-guard.ts';
-import { runShellCommand } from '../../../src/lib/processes/find-shell.ts';
+import { createHookProcessRunners } from '../../../src/hooks/hook-runners.ts';
+import { getErrorMessage } from '../../../src/lib/errors.ts';
 import { bareEnvironment } from '../../support/environment.ts';
 import { createTempProject, type TempProject } from '../../support/temp-project.ts';
 
@@ -27,13 +28,23 @@ async function openGuard(project: TempProject, override?: 'this-run') {
     CLAUDE_PROJECT_DIR: project.dir,
     PATH: `${project.dir}/tools:/usr/local/bin:/usr/bin:/bin`,
   };
+  async function runHook(line: string, more: Readonly<Record<string, string>>, source: 'project' | 'user') {
+    const { runCommand } = createHookProcessRunners({
+      cwd: project.dir,
+      getVariables: () => ({ ...env, ...more }),
+      getTimeoutMs: () => undefined,
+      checkProgram: check,
+    });
+    const { signal } = new AbortController();
+    return runCommand(line, '', 60_000, signal, {}, source).then(
+      ({ stdout }) => stdout,
+      (thrown: unknown) => getErrorMessage(thrown),
+    );
+  }
   return {
     programs,
-    async run(line: string) {
-      const options = { cwd: project.dir, env, timeoutMs: 60_000, check, use: 'writes' } as const;
-      const { stdout, problem } = await runShellCommand('bash', line, options);
-      return problem ?? stdout.toString('utf8');
-    },
+    run: (line: string, more = {}) => runHook(line, more, 'project'),
+    runOwn: (line: string, more = {}) => runHook(line, more, 'user'),
   };
 }
 
@@ -59,6 +70,30 @@ test('a script that an approved hook names runs as approved, and not once it was
   expect((await listTrustEffects(project.dir, environmentOf(project)))[0]).toContain('has changed since');
   await trustFolder(project.dir, 'folder', environmentOf(project));
   expect(await run('sh ./hook.sh')).toBe('evil\n');
+});
+
+test('a program of the project gets no variable with a secret, unless its line names it', async () => {
+  await using project = await createTempProject({ 'hook.sh': 'env\n' });
+  await writeProject(project, 'sh ./hook.sh');
+  await trustFolder(project.dir, 'folder', environmentOf(project));
+  const secrets = {
+    GITHUB_TOKEN: 'x',
+    AWS_SECRET_ACCESS_KEY: 'x',
+    npm_config__auth: 'x',
+    DB_URL: 'postgres://u:p@localhost/x',
+    SOME_VALUE: 'ghp_0123456789abcdef',
+    'A-TOKEN': 'x',
+  };
+  const given = { ...secrets, TITLE: 'a', NODE_ENV: 'test', SSH_AUTH_SOCK: '/s' };
+  const { run, runOwn } = await openGuard(project);
+  const printed = async (line: string): Promise<readonly string[]> =>
+    (await run(line, given)).match(/^(?:\w|-)+(?==)/gm) ?? [];
+  const listed = await printed('sh ./hook.sh');
+  expect(Object.keys(given).filter((name) => listed.includes(name))).toEqual(['TITLE', 'NODE_ENV', 'SSH_AUTH_SOCK']);
+  expect(await printed('GH="$GITHUB_TOKEN" sh ./hook.sh')).toContain('GITHUB_TOKEN');
+  // Programs of the user's own settings, on PATH, get what the user has.
+  expect(await runOwn('env', given)).toContain('GITHUB_TOKEN=x');
+  expect(await run('env', given)).not.toContain('GITHUB_TOKEN=x');
 });
 
 type Variant = readonly [name: string, line: string, swap: (project: TempProject) => Promise<unknown>];
