@@ -75,17 +75,30 @@ test('every page is linked from the index', () => {
   expect(pages.filter((page) => !index.includes(`(${page})`))).toEqual([]);
 });
 
-test('every relative link of a page leads somewhere', () => {
+test('every relative link of a page leads to a file and a heading', () => {
   const broken = filesOf('.', 'docs', 'packages', '.claude', '.github')
     .filter((path) => path.endsWith('.md'))
     .flatMap((path) =>
-      [...readFileSync(join(ROOT, path), 'utf8').matchAll(/\]\((?![a-z]+:|#|<)([^)#\s]+)/g)]
-        .map(([, target = '']) => target)
-        .filter((target) => !existsSync(join(ROOT, dirname(path), target)))
-        .map((target) => `${path}: ${target}`),
+      [...readFileSync(join(ROOT, path), 'utf8').matchAll(/\]\((?![a-z]+:|<)([^)#\s]*)(?:#([^)\s]*))?\)/g)]
+        .filter(([, target = '', heading]) => {
+          const file = target === '' ? join(ROOT, path) : join(ROOT, dirname(path), target);
+          return !existsSync(file) || (heading !== undefined && !anchorsOf(file).includes(heading));
+        })
+        .map(([link]) => `${path}: ${link}`),
     );
   expect(broken).toEqual([]);
 });
+
+/** The anchors of the headings of a page, as GitHub makes them. */
+function anchorsOf(file: string): readonly string[] {
+  const headings = readFileSync(file, 'utf8').matchAll(/^#+ (.+)$/gm);
+  return [...headings].map(([, text = '']) =>
+    text
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}
 
 test('every path of the repository that a page names exists', () => {
   const missing = filesOf('.', 'docs', 'packages', '.claude')
