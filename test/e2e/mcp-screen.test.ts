@@ -38,7 +38,7 @@ longTest('twenty servers, half of them broken, delay neither the prompt nor an a
   const env = {
     ...terminalEnvironment(project, api.url),
     PATH: process.env.PATH ?? '',
-    OURO_MCP_TIMEOUT_MS: '20000',
+    OURO_MCP_TIMEOUT_MS: '60000',
   };
   const fine = { command: process.execPath, args: [`${project.dir}/../small.mjs`] };
   const servers = [...BROKEN, ...BROKEN].flatMap(
