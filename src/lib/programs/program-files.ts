@@ -58,7 +58,7 @@ function hashContent(path: string): string {
 function listCandidates(words: readonly string[], { cwd, variables }: Surroundings): readonly string[] {
   const names = words.flatMap((word) => [
     word,
-    ...(word.includes('=') ? [word.slice(word.indexOf('=') + 1)] : []),
+    ...[...word.matchAll(/=/g)].map(({ index }) => word.slice(index + 1)),
     ...(/^-[^-]./.test(word) ? [word.slice(2)] : []),
     ...(word.startsWith('file://') ? [word.slice('file://'.length)] : []),
     // The line may set HOME to one of its folders.
@@ -66,8 +66,11 @@ function listCandidates(words: readonly string[], { cwd, variables }: Surroundin
   ]);
   const resolveIn = (folder: string) => (name: string) =>
     name === '~' || name.startsWith('~/') ? join(variables.HOME ?? '/', name.slice(1)) : resolve(folder, name);
-  const folders = names.map(resolveIn(cwd)).filter((path) => getPathStats(path)?.isDirectory() === true);
-  const bases = [...new Set([cwd, ...folders])].slice(0, MAX_FOLDERS);
+  const listFolders = (base: string) =>
+    names.map(resolveIn(base)).filter((path) => getPathStats(path)?.isDirectory() === true);
+  const folders = listFolders(cwd);
+  // A line may change the folder twice: `cd a; cd b`.
+  const bases = [...new Set([cwd, ...folders, ...folders.flatMap(listFolders)])].slice(0, MAX_FOLDERS);
   const searchPaths = words.filter((word) => word.startsWith('PATH=')).map((word) => word.slice('PATH='.length));
   const searched = [...searchPaths, variables.PATH ?? ''].flatMap((path) => path.split(':')).map(resolveIn(cwd));
   const onPath = names

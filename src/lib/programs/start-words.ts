@@ -18,13 +18,28 @@ const UNKNOWN = '\u{E000}';
 
 /** Splits a line at blanks, operators and quotes, and expands its variables. */
 function splitLine(line: string, { cwd, variables }: Surroundings): readonly string[] {
-  const data = dropData(line.replaceAll('\\\n', ''));
+  const data = dropData(line.replaceAll('\\\n', '').replaceAll('~+/', './'));
   const assigned = [...data.matchAll(/(?<![\w$])(\w+)=["']?([^\s"'`;&|<>()$]+)/g)].map((match) => match.slice(1));
   const known: ProgramStart['variables'] = { PWD: cwd, ...variables, ...Object.fromEntries(assigned) };
-  const expand = (text: string) => text.replaceAll(/\$\{?(\w+)\}?/g, (_, name: string) => known[name] ?? UNKNOWN);
-  const guessed = data.replaceAll(/\$\([^()]*\)|`[^`]*`/g, UNKNOWN);
+  const createExpand = (operator: (value: string, text: string) => string) => (text: string) =>
+    text
+      .replaceAll(/\$\{[!#]?(\w+)([^\w{}][^{}]*)\}/g, (_, name: string, op: string) =>
+        operator(known[name] ?? UNKNOWN, op),
+      )
+      .replaceAll(/\$\{?(\w+)\}?/g, (_, name: string) => known[name] ?? UNKNOWN);
+  // `${A%/}` may be the value of A, `${A:-b}` may be b, and either may be anything.
+  const expansions = [
+    createExpand((value) => value),
+    createExpand((_, operator) => operator.replace(/^\W{1,2}/, '')),
+    createExpand(() => UNKNOWN),
+  ];
+  const guessed = data.replaceAll(/\$\([^()]*\)|`[^`]*`|\{\}/g, UNKNOWN);
   // Expanded after the split, since values have blanks, and before it, since values may be words of their own.
-  const words = [...splitWords(data).map(expand), ...splitWords(expand(data)), ...splitWords(expand(guessed))];
+  const words = expansions.flatMap((expand) => [
+    ...splitWords(data).map(expand),
+    ...splitWords(expand(data)),
+    ...splitWords(expand(guessed)),
+  ]);
   // A path that is put together while the line runs may be any that the rest of it matches. Nothing but an unknown part
   // is most often a file to work on.
   const isUnknown = (word: string) => {

@@ -181,12 +181,28 @@ const SWAPS: readonly Variant[] = [
     (project) => project.write('package.json', JSON.stringify({ scripts: { x: 'echo evil' } })),
   ],
   ['a module is given by name', 'python3 -m module', (project) => project.write('module.py', 'print("evil")\n')],
+  ['a variable is cut', 'sh \x24{CLAUDE_PROJECT_DIR%/}/hook.sh', (project) => project.write('hook.sh', 'echo evil\n')],
+  ['a variable has a default', 'sh "\x24{NOTHING:-hook.sh}"', (project) => project.write('hook.sh', 'echo evil\n')],
+  ['the current folder is a tilde', 'sh ~+/hook.sh', (project) => project.write('hook.sh', 'echo evil\n')],
+  ['xargs inserts the name', 'echo hook | xargs -I{} sh ./{}.sh', (project) => project.write('hook.sh', 'echo evil\n')],
+  [
+    'the line changes its folder twice',
+    'cd sub; cd deep; sh last.sh',
+    (project) => project.write('sub/deep/last.sh', 'echo evil\n'),
+  ],
+  [
+    'an option in a variable loads a module',
+    'NODE_OPTIONS=--require=./required.cjs node -p 1',
+    (project) => project.write('required.cjs', 'console.log("evil")\n'),
+  ],
 ];
 
 async function createVariantProject(): Promise<TempProject> {
   const project = await createTempProject({
     'hook.sh': 'echo good\n',
     'sub/inner.sh': 'echo good\n',
+    'sub/deep/last.sh': 'echo good\n',
+    'required.cjs': 'console.log("good")\n',
     'module.py': 'print("good")\n',
     'package.json': JSON.stringify({ scripts: { x: 'echo good' } }),
   });
