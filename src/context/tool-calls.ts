@@ -1,6 +1,6 @@
 import { isJsonObject } from '../contracts/json.ts';
 import type { Message, ToolResultBlock, ToolUseBlock } from '../contracts/message.ts';
-import { formatBytes, formatCount } from '../lib/text/format.ts';
+import { formatBytes, formatCount, truncate } from '../lib/text/format.ts';
 
 /** Describes a tool call in a few words: `Read src/a.ts`, `Bash npm test`. */
 export function describeToolCall(call: Pick<ToolUseBlock, 'name' | 'input'>): string {
@@ -22,7 +22,7 @@ function getSubject({ input }: Pick<ToolUseBlock, 'input'>): string {
 
 function shorten(value: string): string {
   const line = value.replace(/\s+/g, ' ').trim();
-  return line.length > SUBJECT_CHARS ? `${line.slice(0, SUBJECT_CHARS - 1)}…` : line;
+  return truncate(line, SUBJECT_CHARS);
 }
 
 const FILE_KEYS = ['file_path', 'notebook_path'];

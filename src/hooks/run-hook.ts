@@ -9,6 +9,7 @@ import {
 import type { JsonObject } from '../contracts/json.ts';
 import { exhaustive, getErrorMessage } from '../lib/errors.ts';
 import { createTimeoutBackoff } from '../lib/processes/timeout-backoff.ts';
+import { truncate } from '../lib/text/format.ts';
 import { type EndedHookCommand, type HookRunners, parseHookOutput, performHookAction } from './hook-actions.ts';
 import { HOOK_ENV_FILE_EVENTS } from './hook-env-store.ts';
 
@@ -21,7 +22,7 @@ async function runHook(hook: Hook, input: JsonObject, runners: HookRunners, sign
   const createResult = (outcome: HookResult['outcome'], message: string, output: HookOutput = {}): HookResult => ({
     hook,
     outcome,
-    words: truncate(message),
+    words: omitMiddle(message),
     output: truncateOutput(output),
     durationMs: runners.now() - startedAt,
   });
@@ -47,7 +48,7 @@ const MAX_CHARS = 20_000;
 const HEAD_CHARS = 15_000;
 
 /** Cuts the middle out of a long text. */
-function truncate(text: string): string {
+function omitMiddle(text: string): string {
   if (text.length <= MAX_CHARS) return text;
   const omitted = text.length - MAX_CHARS;
   return `${text.slice(0, HEAD_CHARS)}\n[${omitted} characters of the hook are left out here]\n${text.slice(HEAD_CHARS + omitted)}`;
@@ -56,9 +57,11 @@ function truncate(text: string): string {
 function truncateOutput({ additionalContext, reason, permissionDecisionReason, ...output }: HookOutput): HookOutput {
   return {
     ...output,
-    ...(additionalContext === undefined ? {} : { additionalContext: truncate(additionalContext) }),
-    ...(reason === undefined ? {} : { reason: truncate(reason) }),
-    ...(permissionDecisionReason === undefined ? {} : { permissionDecisionReason: truncate(permissionDecisionReason) }),
+    ...(additionalContext === undefined ? {} : { additionalContext: omitMiddle(additionalContext) }),
+    ...(reason === undefined ? {} : { reason: omitMiddle(reason) }),
+    ...(permissionDecisionReason === undefined
+      ? {}
+      : { permissionDecisionReason: omitMiddle(permissionDecisionReason) }),
   };
 }
 
@@ -134,8 +137,7 @@ export function isRequiredHook({ event }: Hook): boolean {
 
 /** Describes a hook for messages by its event and action. */
 export function describeHook(hook: Hook): string {
-  const action = describeHookAction(hook);
-  return `The ${hook.event} hook "${action.length > 80 ? `${action.slice(0, 77)}…` : action}"`;
+  return `The ${hook.event} hook "${truncate(describeHookAction(hook), 78)}"`;
 }
 
 /** Runs one hook for an event and returns its result. */

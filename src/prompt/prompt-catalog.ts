@@ -1,3 +1,5 @@
+import { truncate } from '../lib/text/format.ts';
+
 /** The skills, agents and tools that can be called by name. */
 export type CapabilityCatalog = {
   readonly skills: readonly SkillOrAgentEntry[];
@@ -95,5 +97,5 @@ export function renderPromptCatalogEntries(
 function renderEntry({ name, description }: SkillOrAgentEntry, chars: number): string {
   const text = description.replace(/\s+/g, ' ').trim();
   if (chars === 0 || text === '') return `- ${name}`;
-  return `- ${name}: ${text.length > chars ? `${text.slice(0, chars - 1).toWellFormed()}…` : text}`;
+  return `- ${name}: ${truncate(text, chars)}`;
 }

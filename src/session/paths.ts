@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { basename, dirname, join } from 'node:path';
+import { truncate } from '../lib/text/format.ts';
 
 /** Returns the folder of all sessions started in one directory: a readable slug, made unique by a hash. */
 export function getProjectDir(ouroHome: string, realCwd: string): string {
@@ -44,6 +45,6 @@ const RESERVED_NAME = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
 function checkId(id: string): string {
   const isPlain = /^[^\p{Cc}/\\:*?"<>|.\s][^\p{Cc}/\\:*?"<>|]*$/u.test(id) && !/[.\s]$/.test(id);
   if (isPlain && Buffer.byteLength(id) <= MAX_ID_BYTES && !RESERVED_NAME.test(id)) return id;
-  const shown = JSON.stringify(id.length > 60 ? `${id.slice(0, 60)}…` : id);
+  const shown = JSON.stringify(truncate(id, 60));
   throw new TypeError(`The id ${shown} is not a plain name. Use letters, digits, "-", "_", "@" and "." within it.`);
 }

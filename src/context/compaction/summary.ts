@@ -1,6 +1,7 @@
 import { isJsonObject } from '../../contracts/json.ts';
 import { isTypedByUser, type Message, type TextBlock, type UserMessage } from '../../contracts/message.ts';
 import type { ToolTraitsLookup } from '../../contracts/permission.ts';
+import { truncate } from '../../lib/text/format.ts';
 import { isPinnedMessage } from '../reduction/propose-reductions.ts';
 import { listToolCalls } from '../tool-calls.ts';
 import { getUserPromptText } from './kept-messages.ts';
@@ -100,7 +101,7 @@ function getCarriedTexts(message: UserMessage): string[] {
 
 function truncateText(message: string): string {
   const text = message.trim();
-  return text.length > MAX_USER_MESSAGE_CHARS ? `${text.slice(0, MAX_USER_MESSAGE_CHARS).toWellFormed()}…` : text;
+  return truncate(text, MAX_USER_MESSAGE_CHARS + 1);
 }
 
 function renderState({ state = [] }: CarriedFacts): readonly TextBlock[] {

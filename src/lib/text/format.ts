@@ -90,5 +90,10 @@ const MAX_CHARS = 160;
 /** Formats untrusted text, such as a name, as one line without control characters, cut to 160 characters. */
 export function formatOneLine(text: string): string {
   const line = text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ').toWellFormed();
-  return line.length > MAX_CHARS ? `${line.slice(0, MAX_CHARS).toWellFormed()}…` : line;
+  return truncate(line, MAX_CHARS + 1);
+}
+
+/** Cuts a text at the end so that it has at most `maxChars` characters with its `…`. What is left is well-formed. */
+export function truncate(text: string, maxChars: number): string {
+  return text.length > maxChars ? `${text.slice(0, maxChars - 1).toWellFormed()}…` : text;
 }

@@ -1,4 +1,5 @@
 import { markAsPrintable, type Printable } from '../printable.ts';
+import { truncate } from './format.ts';
 
 /**
  * The kinds of untrusted text. `output`: output of programs; escape sequences are removed. `foreign`: texts of servers,
@@ -108,5 +109,5 @@ export function sanitizeUntrusted(text: string): string {
 /** Sanitizes text of a server to one line of limited length, for names and descriptions. */
 export function sanitizeUntrustedLine(text: string, maxChars: number): string {
   const line = sanitizeUntrusted(text).replaceAll(/\s+/g, ' ').trim();
-  return line.length > maxChars ? `${line.slice(0, maxChars - 1).toWellFormed()}…` : line;
+  return truncate(line, maxChars);
 }

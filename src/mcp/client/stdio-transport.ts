@@ -2,6 +2,7 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { type JSONRPCMessage, JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
 import { createPipedProgram, type PipedProgramOptions } from '../../lib/processes/piped-program.ts';
+import { truncate } from '../../lib/text/format.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
 
 /** A transport, and a description of why it ended. */
@@ -157,5 +158,5 @@ const INVALID_ANSWER = { code: -32600, message: 'its answer is not valid JSON-RP
 
 function shorten(text: string): string {
   const clean = sanitize(text, 'foreign').replaceAll(/\s+/g, ' ').trim();
-  return clean.length > 300 ? `${clean.slice(0, 300)}…` : clean;
+  return truncate(clean, 300);
 }

@@ -1,5 +1,6 @@
 import type { JsonValue } from '../../contracts/json.ts';
 import type { FailureKind, ModelFailure } from '../../contracts/model.ts';
+import { truncate } from '../../lib/text/format.ts';
 import { redactSecrets } from '../../lib/text/redact-secrets.ts';
 import { classifyKind, detectRefusedPart, KIND_BY_TYPE, locateRefusedPlace, refineKind } from './failure-kind.ts';
 import { narrowToObject, narrowToObjects, narrowToString, parseNetworkJson } from './json-values.ts';
@@ -101,7 +102,7 @@ function readDetail(value: JsonValue | undefined): string {
 function toPlainText(body: string): string {
   const title = /<title[^<>]*>([^<]*)<\/title>/i.exec(body)?.[1];
   const text = (title ?? body.replace(/<[^<>]*>/g, ' ')).replace(/\s+/g, ' ').trim();
-  return text.length > 200 ? `${text.slice(0, 200)}…` : text;
+  return truncate(text, 200);
 }
 
 function formatMessage(kind: FailureKind, response: ErrorResponse, detail: string): string {

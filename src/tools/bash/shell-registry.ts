@@ -2,6 +2,7 @@ import type { AgentEvent } from '../../contracts/event.ts';
 import { ToolFailure } from '../../contracts/tool.ts';
 import { compileLinearRegex, type LinearRegex } from '../../lib/patterns/linear-regex.ts';
 import { resolveUndefinedOnAbort } from '../../lib/promises.ts';
+import { truncate } from '../../lib/text/format.ts';
 import { wrapInReminder } from '../../lib/text/reminder.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
 import type { RunningShell, ShellExit } from './run-shell.ts';
@@ -180,5 +181,5 @@ export function describeExit(exit: ShellExit): string {
 /** Returns the first line of a command, truncated for titles. */
 export function truncateToFirstLine(command: string): string {
   const line = command.trim().split('\n')[0] ?? '';
-  return line.length > 60 ? `${line.slice(0, 59)}…` : line;
+  return truncate(line, 60);
 }

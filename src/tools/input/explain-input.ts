@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contracts/json.ts';
-import { formatCount } from '../../lib/text/format.ts';
+import { formatCount, truncate } from '../../lib/text/format.ts';
 import { getValueAt } from './coerce-input.ts';
 
 export type RefusedTool = {
@@ -126,8 +126,7 @@ const MAX_VALUE_CHARS = 60;
 function quoteValue(value: JsonValue | undefined): string {
   if (Array.isArray(value)) return 'a list';
   if (isJsonObject(value)) return 'an object';
-  const text = JSON.stringify(value) ?? 'nothing';
-  return text.length > MAX_VALUE_CHARS ? `${text.slice(0, MAX_VALUE_CHARS)}…` : text;
+  return truncate(JSON.stringify(value) ?? 'nothing', MAX_VALUE_CHARS);
 }
 
 /** Formats the path of an issue: `edits[0].old_string`. */

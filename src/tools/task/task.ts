@@ -4,6 +4,7 @@ import type { JsonObject } from '../../contracts/json.ts';
 import type { Usage } from '../../contracts/message.ts';
 import type { Effort } from '../../contracts/model.ts';
 import { ToolFailure, type ToolOutcome, type ToolProgress } from '../../contracts/tool.ts';
+import { truncate } from '../../lib/text/format.ts';
 import { narrowToString } from '../../model/stream/json-values.ts';
 import { buildTool } from '../build-tool.ts';
 import { type BuiltInToolTraits, defineToolTraits } from '../input/call-forms.ts';
@@ -205,5 +206,5 @@ function findType(requestedName = 'general-purpose', types: readonly SubAgentTyp
 /** Returns the first line of a report for display. */
 function summarize(text: string): string {
   const [line = ''] = text.trim().split('\n');
-  return line.length > 120 ? `${line.slice(0, 119)}…` : line;
+  return truncate(line, 120);
 }

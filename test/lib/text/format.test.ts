@@ -6,6 +6,7 @@ import {
   formatDuration,
   formatMoney,
   formatTokens,
+  truncate,
 } from '../../../src/lib/text/format.ts';
 
 test('sizes, durations, tokens and costs are short', () => {
@@ -43,4 +44,8 @@ test('times are relative, across midnight and daylight saving', () => {
   expect(ago(2026, 10, 13, 15)).toBe('10d ago');
   expect(formatAgo(new Date(2026, 10, 22, 23).getTime(), new Date(2026, 10, 23, 1).getTime())).toBe('2h ago');
   expect(formatAgo(new Date(2026, 2, 28, 12).getTime(), new Date(2026, 2, 29, 12).getTime())).toBe('yesterday');
+});
+
+test('a text is cut to a length with its ellipsis, and what is left is well-formed', () => {
+  expect(['12345', '123456', '123😀6'].map((text) => truncate(text, 5))).toEqual(['12345', '1234…', '123\ufffd…']);
 });

@@ -1,4 +1,5 @@
 import type { QuestionSource, UserQuestion } from '../../../contracts/tool.ts';
+import { truncate } from '../../../lib/text/format.ts';
 import { QUOTE_BAR } from '../../../lib/text/quote-lines.ts';
 import { escapeDisplayName, sanitize } from '../../../lib/text/sanitize.ts';
 import { colored, createProseLine, type LogicalLine, plain } from '../../text/line.ts';
@@ -102,8 +103,7 @@ const MAX_LABEL_CHARS = 200;
 
 /** Shortens a server's title or description of a field; all of it is in the viewer. */
 function shortenLabel(text: string): string {
-  const line = escapeDisplayName(text);
-  return line.length > MAX_LABEL_CHARS ? `${line.slice(0, MAX_LABEL_CHARS).toWellFormed()}…` : line;
+  return truncate(escapeDisplayName(text), MAX_LABEL_CHARS + 1);
 }
 
 function createHint(text: string) {
