@@ -1,4 +1,7 @@
 /** `@ouro-cli/agent/agent`: the agent, the loop and their types. It needs no Node APIs. */
+
+export { type Budget, createBudget, type RequestCost, type Reservation } from '../agent/budget.ts';
+export type { ContextFill, ContextLevel } from '../context/context-levels.ts';
 export type {
   AgentListener,
   InputMessage,
@@ -66,34 +69,8 @@ export {
 export { completeQueryDeps as queryDeps, type QueryDepsInput } from '../engine/default-deps.ts';
 export { type Query, query } from '../engine/query.ts';
 export { toRequestMessages } from '../engine/request/build-model-request.ts';
-export type { SdkAgent as Agent, SubscribeOptions } from './agent/agent-commands.ts';
-export { type Budget, createBudget, type RequestCost, type Reservation } from './agent/budget.ts';
-export {
-  type AgentCheck,
-  type AgentReport,
-  type CheckedOptions,
-  type CheckOptions,
-  checkAgent,
-} from './agent/check-agent.ts';
-export type { ContextFill, ContextLevel } from './agent/context-levels.ts';
-export { createAgent, type ResumeOptions, resumeAgent, THINKING_LEVELS } from './agent/create-agent.ts';
-export type {
-  AfterToolCallResult,
-  AgentChange,
-  AgentOptions,
-  AgentSnapshot,
-  BeforeToolCallResult,
-  LogLevel,
-  ModelChoice,
-  ModelLimits,
-  PriceInput,
-  ResponseFacts,
-  RunEnd,
-  RunOptions,
-} from './agent/options.ts';
-export type { ApiMessage, PromptInput } from './agent/parse-app-messages.ts';
-export type { AgentCapsule } from './agent/suspension.ts';
-export { FAULTS, type Fault, type FaultPlan, withFaults } from './agent/with-faults.ts';
+export type { ModelChoice, ModelLimits, PriceInput } from '../model/model-chain.ts';
+export { FAULTS, type Fault, type FaultPlan, withFaults } from '../model/with-faults.ts';
 export {
   type AgentTool,
   buildTool,
@@ -102,7 +79,30 @@ export {
   type StandardToolDefinition,
   type ToolDefinition,
   type ToolParts,
-} from './build-tool.ts';
+} from '../tools/definition/application-tool.ts';
+export type { ToolResult } from '../tools/definition/tool-result.ts';
+export type { SdkAgent as Agent, SubscribeOptions } from './agent/agent-commands.ts';
+export {
+  type AgentCheck,
+  type AgentReport,
+  type CheckedOptions,
+  type CheckOptions,
+  checkAgent,
+} from './agent/check-agent.ts';
+export { createAgent, type ResumeOptions, resumeAgent, THINKING_LEVELS } from './agent/create-agent.ts';
+export type {
+  AfterToolCallResult,
+  AgentChange,
+  AgentOptions,
+  AgentSnapshot,
+  BeforeToolCallResult,
+  LogLevel,
+  ResponseFacts,
+  RunEnd,
+  RunOptions,
+} from './agent/options.ts';
+export type { ApiMessage, PromptInput } from './agent/parse-app-messages.ts';
+export type { AgentCapsule } from './agent/suspension.ts';
 export { type ConnectOptions, connectAgent, type RemoteAgent } from './remote/connect-agent.ts';
 export {
   type AgentServer,
@@ -111,4 +111,3 @@ export {
   type ServeOptions,
   serveAgent,
 } from './remote/serve-agent.ts';
-export type { ToolResult } from './tool-result.ts';

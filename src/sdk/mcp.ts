@@ -5,10 +5,10 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { Tool } from '../contracts/tool.ts';
+import { createCallbackSchema, parseArgument } from '../lib/parse-argument.ts';
 import { startUnchecked } from '../lib/processes/program-check.ts';
 import { hashMcpServerLaunch, type McpServerLaunch } from '../mcp/configured-mcp-server.ts';
 import { createMcpHub } from '../mcp/hub.ts';
-import { createCallbackSchema, parseSdkArgument } from './parse-sdk-argument.ts';
 import { getEnvironmentVariables, VERSION } from './runtime.ts';
 
 /** The configuration of one server, as in an `.mcp.json` file. */
@@ -62,7 +62,7 @@ const settingsSchema = z.strictObject({
 
 /** Starts the servers and waits until each has connected or failed. */
 export async function connectMcp(settings: McpSettings): Promise<McpConnection> {
-  parseSdkArgument('connectMcp', settings, settingsSchema);
+  parseArgument('connectMcp', settings, settingsSchema);
   const { cwd = process.cwd(), variables = getEnvironmentVariables(), onNotice = () => undefined } = settings;
   const hub = createMcpHub({
     servers: Object.entries(settings.servers).map(([name, entry]) => {

@@ -8,8 +8,8 @@ import { decide } from '../permissions/decide.ts';
 import { diskFs } from '../permissions/permission-fs.ts';
 import { createPermissionGate } from '../permissions/permission-gate.ts';
 import { parseRuleTexts } from '../permissions/rules/parse-rule.ts';
+import type { AgentTool } from '../tools/definition/application-tool.ts';
 import { TOOL_TRAITS } from '../tools/tool-traits.ts';
-import type { AgentTool } from './build-tool.ts';
 import { getEnvironmentVariables } from './runtime.ts';
 
 /** The rules, mode and folders of a permission decision. */

@@ -5,6 +5,7 @@ import { mkdir } from 'node:fs/promises';
 import { z } from 'zod';
 import type { AgentListener } from '../contracts/agent.ts';
 import type { Message } from '../contracts/message.ts';
+import { createCallbackSchema, parseArgument } from '../lib/parse-argument.ts';
 import { getTranscriptPath } from '../session/paths.ts';
 import { findSessionLockHolder, lockSession } from '../session/process-locks.ts';
 import { rebuildSession } from '../session/records/rebuild-session.ts';
@@ -12,7 +13,6 @@ import { openTranscript } from '../session/records/session-transcript.ts';
 import { createReplyJournal, readUnfinishedReplyText, restoreInterruptedReply } from '../session/reply-journal.ts';
 import { forkSession, readSessionForResume } from '../session/store/manage-sessions.ts';
 import { isSessionStored } from '../session/unsaved-lines.ts';
-import { createCallbackSchema, parseSdkArgument } from './parse-sdk-argument.ts';
 import { VERSION } from './runtime.ts';
 
 export type { Message } from '../contracts/message.ts';
@@ -62,7 +62,7 @@ export async function openSession(location: SessionLocation): Promise<StoredSess
     dir,
     sessionId = randomUUID(),
     ...options
-  } = parseSdkArgument('openSession', dropUndefined(location), locationSchema);
+  } = parseArgument('openSession', dropUndefined(location), locationSchema);
   const { cwd = process.cwd(), onNotice = () => undefined } = options;
   const path = getTranscriptPath(dir, sessionId);
   await mkdir(dir, { recursive: true });
@@ -111,7 +111,7 @@ export async function openSession(location: SessionLocation): Promise<StoredSess
 export async function readMessages(
   location: Pick<SessionLocation, 'dir'> & { readonly sessionId: string },
 ): Promise<readonly Message[]> {
-  const { dir, sessionId } = parseSdkArgument('readMessages', location, locationSchema.required({ sessionId: true }));
+  const { dir, sessionId } = parseArgument('readMessages', location, locationSchema.required({ sessionId: true }));
   return (await readStored(dir, sessionId)).rebuilt.messages;
 }
 

@@ -36,7 +36,8 @@ export {
   type StandardToolDefinition,
   type ToolDefinition,
   type ToolParts,
-} from './build-tool.ts';
+} from '../tools/definition/application-tool.ts';
+export type { ToolResult } from '../tools/definition/tool-result.ts';
 export {
   createRulesGate as rulesGate,
   type GateRules,
@@ -45,7 +46,6 @@ export {
   type ToolGate,
   wrapWithGate,
 } from './permission-gates.ts';
-export type { ToolResult } from './tool-result.ts';
 
 /** The working directory and the permission gate of a built-in tool. */
 export type ToolOptions = {

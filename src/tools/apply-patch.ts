@@ -5,7 +5,7 @@ import { type CallStep, type Tool, ToolFailure } from '../contracts/tool.ts';
 import { quoteShellWord } from '../lib/text/shell-quotes.ts';
 import { narrowToString } from '../model/stream/json-values.ts';
 import { bashTraits } from './bash/bash.ts';
-import { buildTool } from './build-tool.ts';
+import { buildTool } from './definition/build-tool.ts';
 import { editTraits } from './edit/edit.ts';
 import { multiEditTraits } from './edit/multi-edit.ts';
 import { type FileChangeDeps, prepareFileRollback, refuseLockedFile } from './files/change-file.ts';

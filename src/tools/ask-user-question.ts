@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { JsonObject, JsonValue } from '../contracts/json.ts';
-import { buildTool } from './build-tool.ts';
+import { buildTool } from './definition/build-tool.ts';
 import { describeUnansweredQuestion } from './describe-unanswered-question.ts';
 import { type BuiltInToolTraits, defineToolTraits } from './input/call-forms.ts';
 import { parseJsonText } from './input/coerce-input.ts';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type Tool, ToolFailure } from '../contracts/tool.ts';
 import { getErrorPhrase } from '../lib/errors.ts';
 import { formatCount } from '../lib/text/format.ts';
-import { buildTool } from './build-tool.ts';
+import { buildTool } from './definition/build-tool.ts';
 import { type BuiltInToolTraits, defineToolTraits, FILE_PATH_SYNONYMS } from './input/call-forms.ts';
 import { createPathToolFacts, resolveToolPath } from './tool-facts.ts';
 

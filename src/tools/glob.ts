@@ -5,7 +5,7 @@ import type { JsonObject } from '../contracts/json.ts';
 import { type Tool, ToolFailure, type ToolOutcome } from '../contracts/tool.ts';
 import { hasTooManyWildcards, MAX_WILDCARDS } from '../lib/patterns/glob.ts';
 import { formatCount } from '../lib/text/format.ts';
-import { buildTool } from './build-tool.ts';
+import { buildTool } from './definition/build-tool.ts';
 import {
   acceptOnlyArgumentValues,
   type BuiltInToolTraits,

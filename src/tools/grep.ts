@@ -6,7 +6,7 @@ import { exhaustive } from '../lib/errors.ts';
 import { omitUndefined } from '../lib/json.ts';
 import { hasTooManyWildcards, MAX_WILDCARDS } from '../lib/patterns/glob.ts';
 import { formatCount } from '../lib/text/format.ts';
-import { buildTool } from './build-tool.ts';
+import { buildTool } from './definition/build-tool.ts';
 import {
   type BuiltInToolTraits,
   defineToolTraits,

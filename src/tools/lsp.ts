@@ -3,7 +3,7 @@ import type { JsonObject } from '../contracts/json.ts';
 import { type CallContext, type Tool, ToolFailure, type ToolOutcome } from '../contracts/tool.ts';
 import { getErrorPhrase } from '../lib/errors.ts';
 import { formatCount } from '../lib/text/format.ts';
-import { buildTool } from './build-tool.ts';
+import { buildTool } from './definition/build-tool.ts';
 import { editTraits } from './edit/edit.ts';
 import { applyFileLineEdits, type FileLineEdits, fileLineEditsSchema } from './edit/file-line-edits.ts';
 import type { FileChangeDeps } from './files/change-file.ts';

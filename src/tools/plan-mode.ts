@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { buildTool } from './build-tool.ts';
+import { buildTool } from './definition/build-tool.ts';
 import { describeUnansweredQuestion } from './describe-unanswered-question.ts';
 import { type BuiltInToolTraits, defineToolTraits } from './input/call-forms.ts';
 import { getSessionOnlyFacts } from './tool-facts.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type CallContext, ToolFailure, type ToolOutcome } from '../contracts/tool.ts';
 import { narrowToString } from '../model/stream/json-values.ts';
-import { buildTool } from './build-tool.ts';
+import { buildTool } from './definition/build-tool.ts';
 import { type BuiltInToolTraits, defineToolTraits } from './input/call-forms.ts';
 
 /** Dependencies of the Skill tool. */

@@ -3,7 +3,7 @@ import type { Feature } from '../contracts/feature.ts';
 import type { JsonObject } from '../contracts/json.ts';
 import type { ToolTraits } from '../contracts/permission.ts';
 import type { Tool } from '../contracts/tool.ts';
-import { createSchemaValidator } from './build-tool.ts';
+import { createSchemaValidator } from './definition/build-tool.ts';
 import { getSessionOnlyFacts } from './tool-facts.ts';
 
 const MAX_FAILURES = 5;

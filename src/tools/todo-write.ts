@@ -3,7 +3,7 @@ import type { Todo } from '../contracts/display.ts';
 import type { Feature } from '../contracts/feature.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../contracts/json.ts';
 import { wrapInReminder } from '../lib/text/reminder.ts';
-import { buildTool } from './build-tool.ts';
+import { buildTool } from './definition/build-tool.ts';
 import { acceptOnlyArgumentValues, type BuiltInToolTraits, defineToolTraits } from './input/call-forms.ts';
 import type { AcceptedArgumentForms, ForeignArgumentConverter } from './input/normalize-arguments.ts';
 import { getSessionOnlyFacts } from './tool-facts.ts';

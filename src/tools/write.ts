@@ -4,7 +4,7 @@ import { type Tool, ToolFailure } from '../contracts/tool.ts';
 import { type DecodedText, decodeText, encodeText } from '../lib/files/text-encoding.ts';
 import { formatCount } from '../lib/text/format.ts';
 import { detectLineEnding, splitLines } from '../lib/text/lines.ts';
-import { buildTool } from './build-tool.ts';
+import { buildTool } from './definition/build-tool.ts';
 import { describeNewSyntaxError } from './edit/check-syntax.ts';
 import { catchToolFailureMessage } from './edit/edit-file.ts';
 import {

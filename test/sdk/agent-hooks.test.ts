@@ -6,7 +6,7 @@ import type { JsonObject } from '../../src/contracts/json.ts';
 import { createAgent } from '../../src/sdk/agent/create-agent.ts';
 import type { AgentOptions } from '../../src/sdk/agent/options.ts';
 import { createAgentHooks, type HookGroups } from '../../src/sdk/agent-hooks.ts';
-import { buildTool } from '../../src/tools/build-tool.ts';
+import { buildTool } from '../../src/tools/definition/build-tool.ts';
 import { calls, type ScriptedReply, says, scripted } from '../support/loop/scripted.ts';
 import { createTempProject } from '../support/temp-project.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { createRulesGate, decideCall } from '../../src/sdk/permission-gates.ts';
-import { buildTool } from '../../src/tools/build-tool.ts';
+import { buildTool } from '../../src/tools/definition/build-tool.ts';
 import { createTempProject } from '../support/temp-project.ts';
 
 const project = await createTempProject({ '.env': 'KEY=1', 'a.txt': 'a' });

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Tool } from '../../src/contracts/tool.ts';
-import { buildTool } from '../../src/tools/build-tool.ts';
 import { createDeferredSpecs } from '../../src/tools/deferred-tool-specs.ts';
+import { buildTool } from '../../src/tools/definition/build-tool.ts';
 import { createToolSearchTool } from '../../src/tools/tool-search.ts';
 import { callTool } from '../support/call-tool.ts';
 

@@ -2,6 +2,7 @@ import type { ModelEvent, ModelInfo, ModelOutcome, ModelPort, StreamOptions } fr
 import { exhaustive } from '../../lib/errors.ts';
 import { DEFAULT_MODEL } from '../built-in-models.ts';
 import { resolveRequestEffort } from '../efforts.ts';
+import { abandonPortOnAbort } from '../model-port-watchdog.ts';
 import { PROVIDER_PRESETS } from '../provider-presets.ts';
 import type { AnthropicSettings } from '../providers/anthropic/anthropic-port.ts';
 import { EMPTY_CLOUD_SETTINGS, listCloudSecretValues } from '../providers/cloud-settings.ts';
@@ -21,7 +22,7 @@ import {
 export function createModelRouter(config: ModelConfig): Router {
   const { onRefusedEditing, ...info } = createModelInfoSource(config);
   const router: ProviderPortConfig = { ...config, infoOf: info.infoOf, onRefusedEditing };
-  return { port: withRetry(createRoutingPort(router), config.retry), ...info };
+  return { port: abandonPortOnAbort(withRetry(createRoutingPort(router), config.retry)), ...info };
 }
 
 type Router = { readonly port: ModelPort } & Omit<ModelInfoSource, 'onRefusedEditing'>;

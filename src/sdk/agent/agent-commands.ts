@@ -1,4 +1,5 @@
 import type { AgentPort } from '../../agent/agent-deps.ts';
+import { NO_SPENDING, type SpendingMeter } from '../../agent/spending.ts';
 import type { Agent, AgentListener } from '../../contracts/agent.ts';
 import type { QueuedMessage, Spending } from '../../contracts/event.ts';
 import type { Message, UserMessage } from '../../contracts/message.ts';
@@ -20,7 +21,6 @@ import {
   parsePromptInput,
 } from './parse-app-messages.ts';
 import type { AgentSetup } from './setup.ts';
-import { NO_SPENDING, type SpendingMeter } from './spending.ts';
 import { type AgentCapsule, parsePermissionAnswer } from './suspension.ts';
 
 type CoreCommands = Pick<

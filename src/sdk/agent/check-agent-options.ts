@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { EFFORTS } from '../../contracts/model.ts';
-import { createCallbackSchema, parseSdkArgument } from '../parse-sdk-argument.ts';
+import { createCallbackSchema, parseArgument } from '../../lib/parse-argument.ts';
 import type { AgentChange, AgentOptions } from './options.ts';
 
 const callback = createCallbackSchema<() => unknown>().optional();
@@ -82,15 +82,15 @@ const optionsSchema = z.strictObject({
 
 /** Throws if an option is unknown or has a wrong type. */
 export function checkAgentOptions(caller: string, options: unknown): void {
-  parseSdkArgument(caller, options, optionsSchema);
+  parseArgument(caller, options, optionsSchema);
 }
 
 /** Throws if a change is unknown or has a wrong type. */
 export function checkAgentChange(change: unknown): void {
-  parseSdkArgument('change', change, z.strictObject(changeShape));
+  parseArgument('change', change, z.strictObject(changeShape));
 }
 
 /** Throws if an option of a run is unknown or has a wrong type. */
 export function checkRunOptions(caller: string, options: unknown): void {
-  parseSdkArgument(caller, options, z.strictObject({ signal }));
+  parseArgument(caller, options, z.strictObject({ signal }));
 }

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../contracts/json.ts';
 import type { CallContext, ToolOutcome } from '../../contracts/tool.ts';
-import { type AgentTool, buildTool, isTool } from '../build-tool.ts';
-import { toToolOutcome } from '../tool-result.ts';
+import { type AgentTool, buildTool, isTool } from '../../tools/definition/application-tool.ts';
+import { toToolOutcome } from '../../tools/definition/tool-result.ts';
 
 /** A call of a tool that is about to run, with the function that runs it. */
 export type RunnableToolCall = {

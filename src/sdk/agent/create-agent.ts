@@ -1,6 +1,9 @@
 import type { AgentPort } from '../../agent/agent-deps.ts';
+import { createBudget } from '../../agent/budget.ts';
 import { composeAgent } from '../../agent/compose-agent.ts';
+import { createSpendingMeter, type SpendingMeter } from '../../agent/spending.ts';
 import { createSummarizer } from '../../agent/summarize.ts';
+import { addContextReductionLevels } from '../../context/context-levels.ts';
 import { createContext } from '../../context/create-context.ts';
 import { estimateSystemPromptTokens } from '../../context/token-estimate.ts';
 import type { AgentListener } from '../../contracts/agent.ts';
@@ -8,20 +11,18 @@ import { EFFORTS } from '../../contracts/model.ts';
 import type { PermissionAnswer, PermissionRequest } from '../../contracts/permission.ts';
 import type { ContextPort } from '../../contracts/query.ts';
 import { passthroughContext } from '../../engine/default-deps.ts';
-import { DEFAULT_MAX_RESULT_CHARS } from '../../tools/build-tool.ts';
+import { createModelChain } from '../../model/model-chain.ts';
+import { DEFAULT_MAX_RESULT_CHARS } from '../../tools/definition/build-tool.ts';
 import { getEnvironmentVariables } from '../runtime.ts';
 import { createSdkAgentMethods, type SdkAgent } from './agent-commands.ts';
 import { createAgentRunRecords } from './agent-run-records.ts';
-import { createBudget } from './budget.ts';
 import { checkAgentOptions } from './check-agent-options.ts';
-import { addContextReductionLevels } from './context-levels.ts';
 import { toAgentTools } from './convert-tools.ts';
 import { listFeatures } from './list-features.ts';
 import type { AgentOptions, RunEnd } from './options.ts';
 import { parseAppMessages } from './parse-app-messages.ts';
 import { createMessageConversion, createRunDeps } from './run-deps.ts';
-import { type AgentSetup, createAgentSetup, createModelChain } from './setup.ts';
-import { createSpendingMeter, type SpendingMeter } from './spending.ts';
+import { type AgentSetup, createAgentSetup } from './setup.ts';
 import {
   type AgentCapsule,
   type CapsuleResumption,

@@ -7,8 +7,8 @@ import type { JsonObject } from '../../contracts/json.ts';
 import type { ToolOutcome } from '../../contracts/tool.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import { omitUndefined } from '../../lib/json.ts';
-import { parseSdkArgument } from '../parse-sdk-argument.ts';
-import { toToolOutcome } from '../tool-result.ts';
+import { parseArgument } from '../../lib/parse-argument.ts';
+import { toToolOutcome } from '../../tools/definition/tool-result.ts';
 import type { AfterToolCallResult, AgentOptions, BeforeToolCallResult } from './options.ts';
 
 /**
@@ -82,7 +82,7 @@ const beforeSchema = z.strictObject({
 function checkBeforeToolCallResult(result: unknown): BeforeToolCallResult {
   if (result === undefined || result === null || result === true) return {};
   if (result === false) return { block: BLOCKED };
-  const { block, ask, ...rest } = parseSdkArgument('beforeToolCall', result, beforeSchema);
+  const { block, ask, ...rest } = parseArgument('beforeToolCall', result, beforeSchema);
   return {
     ...rest,
     ...(block === undefined || block === false ? {} : { block: block === true ? BLOCKED : block }),
@@ -97,6 +97,6 @@ const afterSchema = z.strictObject({ outcome: z.unknown().optional(), add: text,
 /** Checks the result of `afterToolCall`. It throws for anything unknown, because the result would pass otherwise. */
 function parseAfterToolCallResult(result: unknown, tool: string): AfterToolCallResult {
   if (result === undefined || result === null) return {};
-  const { outcome, ...rest } = parseSdkArgument('afterToolCall', result, afterSchema);
+  const { outcome, ...rest } = parseArgument('afterToolCall', result, afterSchema);
   return { ...rest, ...(outcome === undefined ? {} : { outcome: toToolOutcome(outcome, tool) }) };
 }

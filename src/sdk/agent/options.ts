@@ -1,46 +1,19 @@
+import type { Budget } from '../../agent/budget.ts';
+import type { ContextLevel } from '../../context/context-levels.ts';
 import type { AgentListener, AgentState, QueueMode } from '../../contracts/agent.ts';
 import type { Spending } from '../../contracts/event.ts';
 import type { Feature, LoopHooks } from '../../contracts/feature.ts';
 import type { JsonObject } from '../../contracts/json.ts';
 import type { Message } from '../../contracts/message.ts';
-import type {
-  Effort,
-  ModelFailure,
-  ModelInfo,
-  ModelPort,
-  ModelPrice,
-  ModelRequest,
-  SystemPart,
-} from '../../contracts/model.ts';
+import type { Effort, ModelFailure, ModelRequest, SystemPart } from '../../contracts/model.ts';
 import type { PermissionAnswer, PermissionRequest } from '../../contracts/permission.ts';
 import type { ContextPort } from '../../contracts/query.ts';
 import type { Terminal } from '../../contracts/terminal-reason.ts';
 import type { CallRequest, Tool, ToolOutcome, UserAnswer, UserQuestion } from '../../contracts/tool.ts';
-import type { JsonToolDefinition, PlainTool } from '../build-tool.ts';
-import type { Budget } from './budget.ts';
-import type { ContextLevel } from './context-levels.ts';
+import type { ModelAccess, ModelChoice } from '../../model/model-chain.ts';
+import type { JsonToolDefinition, PlainTool } from '../../tools/definition/application-tool.ts';
 import type { ApiMessage } from './parse-app-messages.ts';
 import type { AgentCapsule } from './suspension.ts';
-
-/** A model: a name (`sonnet`, `ollama/qwen3`, `demo`), a custom port, or either with its own limits. */
-export type ModelChoice =
-  | string
-  | ModelPort
-  | (ModelLimits & { readonly model: string; readonly port?: ModelPort })
-  | (ModelLimits & { readonly model?: string; readonly port: ModelPort });
-
-/** The limits of one model; without a `port`, the provider of the model name serves it. */
-export type ModelLimits = {
-  /** An attempt ends when no data arrives for this long. */
-  readonly timeoutMs?: number;
-  /** Number of retries before the next model of the chain is asked. */
-  readonly maxRetries?: number;
-  /** Properties of an unknown model; by default 32,000 tokens of context and 4,096 tokens of output, no price. */
-  readonly info?: Partial<Omit<ModelInfo, 'id' | 'price'>> & { readonly price?: PriceInput };
-};
-
-/** The price of a model in dollars per million tokens. Cached tokens cost as much as others, unless it says so. */
-export type PriceInput = Pick<ModelPrice, 'input' | 'output'> & Partial<ModelPrice>;
 
 /** The result of `beforeToolCall`. Without a result the call runs. */
 export type BeforeToolCallResult = {
@@ -76,15 +49,9 @@ export type ResponseFacts = {
 export type LogLevel = 'info' | 'warn' | 'error';
 
 /** The options of an agent. All have defaults, so `createAgent()` is valid. */
-export type AgentOptions = {
+export type AgentOptions = ModelAccess & {
   /** The model, or a chain of fallback models. By default `sonnet`. */
   readonly model?: ModelChoice | readonly ModelChoice[];
-  /** API key, or a function that is called before each request. By default `ANTHROPIC_API_KEY` of the environment. */
-  readonly apiKey?: string | (() => string | Promise<string>);
-  /** Base URL of the API. By default `ANTHROPIC_BASE_URL` of the environment. */
-  readonly baseUrl?: string;
-  /** Replaces `fetch`, for proxies, recorders and tests. */
-  readonly fetch?: typeof fetch;
   readonly systemPrompt?: string | readonly SystemPart[];
   /** Tools: those of `buildTool` and `@ouro-cli/agent/tools`, or plain objects, which `buildTool` converts. */
   readonly tools?: readonly (Tool | JsonToolDefinition | PlainTool)[];

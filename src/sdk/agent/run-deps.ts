@@ -1,4 +1,6 @@
 import type { AgentPort } from '../../agent/agent-deps.ts';
+import type { SpendingMeter } from '../../agent/spending.ts';
+import { bindContextPortMethods } from '../../context/context-levels.ts';
 import type { Agent } from '../../contracts/agent.ts';
 import { describeRefusal } from '../../contracts/denial.ts';
 import type { Feature } from '../../contracts/feature.ts';
@@ -12,13 +14,11 @@ import { composeApprover } from '../../engine/features.ts';
 import { toRequestMessages } from '../../engine/request/build-model-request.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import { omitUndefined } from '../../lib/json.ts';
-import type { AgentTool } from '../build-tool.ts';
+import type { AgentTool } from '../../tools/definition/application-tool.ts';
 import { type AgentQuestionPort, createAgentQuestions } from './agent-questions.ts';
 import type { AgentRunRecords } from './agent-run-records.ts';
-import { bindContextPortMethods } from './context-levels.ts';
 import type { AgentOptions } from './options.ts';
 import type { AgentSetup } from './setup.ts';
-import type { SpendingMeter } from './spending.ts';
 import type { CapsuleResumption } from './suspension.ts';
 
 /** The default for `maxTurns`. */

@@ -6,8 +6,8 @@ import type { ModelEvent, ModelOutcome } from '../../contracts/model.ts';
 import type { PermissionAnswer, PermissionRequest } from '../../contracts/permission.ts';
 import type { ToolOutcome } from '../../contracts/tool.ts';
 import { omitUndefined } from '../../lib/json.ts';
+import { parseArgument } from '../../lib/parse-argument.ts';
 import { createDeferred } from '../../lib/promises.ts';
-import { parseSdkArgument } from '../parse-sdk-argument.ts';
 import { isPermissionAnswer } from './agent-questions.ts';
 
 /** A run that waits for an answer, as plain data: it can be stored as JSON and continued elsewhere, days later. */
@@ -43,7 +43,7 @@ const capsuleSchema = z.object({
 
 /** Checks a capsule that was stored. */
 export function parseAgentCapsule(capsule: unknown): AgentCapsule {
-  return parseSdkArgument('resumeAgent', typeof capsule === 'string' ? parseJson(capsule) : capsule, capsuleSchema);
+  return parseArgument('resumeAgent', typeof capsule === 'string' ? parseJson(capsule) : capsule, capsuleSchema);
 }
 
 function parseJson(text: string): unknown {

@@ -2,10 +2,10 @@ import { z } from 'zod';
 import type { AgentListener } from '../../contracts/agent.ts';
 import { getErrorPhrase } from '../../lib/errors.ts';
 import { fetch } from '../../lib/network/fetch.ts';
+import { createCallbackSchema, parseArgument } from '../../lib/parse-argument.ts';
 import { createDeferred } from '../../lib/promises.ts';
 import { sleep } from '../../model/retry.ts';
 import type { SdkAgent } from '../agent/agent-commands.ts';
-import { createCallbackSchema, parseSdkArgument } from '../parse-sdk-argument.ts';
 import { createAgentReplica } from './agent-replica.ts';
 import { createRemoteAgent } from './create-remote-agent.ts';
 import {
@@ -59,7 +59,7 @@ export async function connectAgent(url: string | URL, options: ConnectOptions = 
     onConnection,
     timeoutMs = DEFAULT_TIMEOUT_MS,
     fetch: send = fetch,
-  } = parseSdkArgument('connectAgent', options, optionsSchema);
+  } = parseArgument('connectAgent', options, optionsSchema);
   const base = parseAddress(url);
   const closed = new AbortController();
   const requests = createRequests({ base, token, timeoutMs, send, closed: closed.signal });

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { AgentEvent } from '../../contracts/event.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
+import { createCallbackSchema, parseArgument } from '../../lib/parse-argument.ts';
 import type { SdkAgent } from '../agent/agent-commands.ts';
-import { createCallbackSchema, parseSdkArgument } from '../parse-sdk-argument.ts';
 import { createAgentReplica } from './agent-replica.ts';
 import { REMOTE_METHODS, type RemoteCallResult, type RemoteStreamLine, remoteCallSchema } from './wire-format.ts';
 
@@ -59,8 +59,8 @@ const agentSchema = z.looseObject({
 
 /** Serves an agent: clients of `connectAgent` see its events from any cursor on and call its commands. */
 export function serveAgent(agent: SdkAgent, options: ServeOptions = {}): AgentServer {
-  parseSdkArgument('serveAgent', agent, agentSchema);
-  const { token, keepLines = KEPT_LINES, graceMs = GRACE_MS } = parseSdkArgument('serveAgent', options, optionsSchema);
+  parseArgument('serveAgent', agent, agentSchema);
+  const { token, keepLines = KEPT_LINES, graceMs = GRACE_MS } = parseArgument('serveAgent', options, optionsSchema);
   const server = crypto.randomUUID();
   const mirror = createAgentReplica(agent.state());
   const readers = new Set<(line: RemoteStreamLine) => void>();

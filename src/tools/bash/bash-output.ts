@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ToolFailure } from '../../contracts/tool.ts';
 import type { LinearRegex } from '../../lib/patterns/linear-regex.ts';
 import { createEventLoopYielder } from '../../lib/promises.ts';
-import { buildTool } from '../build-tool.ts';
+import { buildTool } from '../definition/build-tool.ts';
 import { acceptOnlyArgumentValues, type BuiltInToolTraits, defineToolTraits } from '../input/call-forms.ts';
 import { getSessionOnlyFacts } from '../tool-facts.ts';
 import { compileLinePattern, describeExit, type ShellRegistry } from './shell-registry.ts';

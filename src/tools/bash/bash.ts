@@ -7,7 +7,7 @@ import { splitWords } from '../../lib/text/lines.ts';
 import { analyzeShell } from '../../permissions/shell/analyze.ts';
 import type { ReadOnlySandboxRun } from '../../sandbox/read-only/read-only-sandbox.ts';
 import type { ReadOnlySandboxCommand } from '../../sandbox/read-only/read-only-sandbox-plan.ts';
-import { buildTool } from '../build-tool.ts';
+import { buildTool } from '../definition/build-tool.ts';
 import { type BuiltInToolTraits, defineToolTraits } from '../input/call-forms.ts';
 import { getCommandToolFacts } from '../tool-facts.ts';
 import { BASH_CALL_FORMS } from './bash-call-forms.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ToolFailure } from '../../contracts/tool.ts';
-import { buildTool } from '../build-tool.ts';
+import { buildTool } from '../definition/build-tool.ts';
 import { type BuiltInToolTraits, defineToolTraits } from '../input/call-forms.ts';
 import { getSessionOnlyFacts } from '../tool-facts.ts';
 import { describeUnknownShell, SHELL_ID_SYNONYMS } from './bash-output.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Tool } from '../../contracts/tool.ts';
-import { buildTool } from '../build-tool.ts';
+import { buildTool } from '../definition/build-tool.ts';
 import type { FileChangeDeps } from '../files/change-file.ts';
 import {
   acceptOnlyArgumentValues,

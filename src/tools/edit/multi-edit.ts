@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../contracts/json.ts';
 import type { Tool } from '../../contracts/tool.ts';
-import { buildTool } from '../build-tool.ts';
+import { buildTool } from '../definition/build-tool.ts';
 import type { FileChangeDeps } from '../files/change-file.ts';
 import {
   type ArgumentDependentToolName,

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { type Tool, ToolFailure } from '../../contracts/tool.ts';
 import { decodeText, encodeText } from '../../lib/files/text-encoding.ts';
-import { buildTool } from '../build-tool.ts';
+import { buildTool } from '../definition/build-tool.ts';
 import {
   changeFilesExclusively,
   type FileChangeDeps,

@@ -7,7 +7,7 @@ import { type Tool, ToolFailure, type ToolOutcome } from '../../contracts/tool.t
 import { decodeText } from '../../lib/files/text-encoding.ts';
 import { formatBytes, formatCount } from '../../lib/text/format.ts';
 import { splitWords } from '../../lib/text/lines.ts';
-import { buildTool } from '../build-tool.ts';
+import { buildTool } from '../definition/build-tool.ts';
 import { readFileWithEditor } from '../files/editor-files.ts';
 import type { FileReadState } from '../files/file-read-state.ts';
 import { type FileBytes, hashBytes } from '../files/read-bytes.ts';

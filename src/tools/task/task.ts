@@ -6,7 +6,7 @@ import type { Effort } from '../../contracts/model.ts';
 import { ToolFailure, type ToolOutcome, type ToolProgress } from '../../contracts/tool.ts';
 import { truncate } from '../../lib/text/format.ts';
 import { narrowToString } from '../../model/stream/json-values.ts';
-import { buildTool } from '../build-tool.ts';
+import { buildTool } from '../definition/build-tool.ts';
 import { type BuiltInToolTraits, defineToolTraits } from '../input/call-forms.ts';
 
 const PROMPT = `Gives a task to a sub-agent with a conversation of its own; only its last message comes back. For searches that read a lot, and for independent work side by side (several calls in one reply). It sees nothing of this conversation: tell it everything it needs, and what to give back.`;

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../contracts/json.ts';
 import { ToolFailure, type ToolOutcome } from '../../contracts/tool.ts';
 import { resolveUndefinedOnAbort } from '../../lib/promises.ts';
 import { formatBytes, formatDuration } from '../../lib/text/format.ts';
-import { buildTool } from '../build-tool.ts';
+import { buildTool } from '../definition/build-tool.ts';
 import { type BuiltInToolTraits, defineToolTraits } from '../input/call-forms.ts';
 import { createTextToolFacts } from '../tool-facts.ts';
 import { type FetchAddressPolicy, parseFetchUrl } from './check-url.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ToolOutcome } from '../../contracts/tool.ts';
-import { buildTool } from '../build-tool.ts';
+import { buildTool } from '../definition/build-tool.ts';
 import { type BuiltInToolTraits, defineToolTraits } from '../input/call-forms.ts';
 
 const PROMPT = `Searches the web, for what changed after you were trained. Name the addresses you used.`;

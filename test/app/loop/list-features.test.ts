@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { createAgent } from '../../../src/sdk/agent/create-agent.ts';
-import { buildTool } from '../../../src/sdk/build-tool.ts';
+import { buildTool } from '../../../src/tools/definition/application-tool.ts';
 import { calls, says, toolUse } from '../../support/api/reply.ts';
 import { type ApiServer, startApiServer } from '../../support/api/server.ts';
 import { composed } from '../../support/composed.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { createAgent } from '../../../src/sdk/agent/create-agent.ts';
 import type { AgentOptions } from '../../../src/sdk/agent/options.ts';
-import { buildTool } from '../../../src/sdk/build-tool.ts';
+import { buildTool } from '../../../src/tools/definition/application-tool.ts';
 import { calls, says, scripted } from '../../support/loop/scripted.ts';
 
 /** An agent whose only tool requires approval, and the sums that were paid. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { FAULTS } from '../../../src/model/with-faults.ts';
 import { checkAgent } from '../../../src/sdk/agent/check-agent.ts';
 import { createAgent } from '../../../src/sdk/agent/create-agent.ts';
-import { FAULTS } from '../../../src/sdk/agent/with-faults.ts';
 
 test.concurrent('an agent passes its own checks', async () => {
   const { ok, checks } = await checkAgent((options) => createAgent(options));

@@ -4,7 +4,7 @@ import type { AgentEvent } from '../../../src/contracts/event.ts';
 import type { Message } from '../../../src/contracts/message.ts';
 import { createAgent } from '../../../src/sdk/agent/create-agent.ts';
 import type { AgentOptions } from '../../../src/sdk/agent/options.ts';
-import { buildTool } from '../../../src/tools/build-tool.ts';
+import { buildTool } from '../../../src/tools/definition/build-tool.ts';
 import { says as apiSays } from '../../support/api/reply.ts';
 import { startApiServer } from '../../support/api/server.ts';
 import { longTest } from '../../support/long-test.ts';

@@ -8,7 +8,7 @@ import { passthroughContext } from '../../../src/engine/default-deps.ts';
 import { createAgent } from '../../../src/sdk/agent/create-agent.ts';
 import type { AgentOptions } from '../../../src/sdk/agent/options.ts';
 import { openSession } from '../../../src/sdk/session.ts';
-import { buildTool } from '../../../src/tools/build-tool.ts';
+import { buildTool } from '../../../src/tools/definition/build-tool.ts';
 import { calls, type ScriptedReply, says, scripted } from '../../support/loop/scripted.ts';
 import { createTempProject } from '../../support/temp-project.ts';
 

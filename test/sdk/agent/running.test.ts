@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { createAgent } from '../../../src/sdk/agent/create-agent.ts';
-import { buildTool } from '../../../src/sdk/build-tool.ts';
+import { buildTool } from '../../../src/tools/definition/application-tool.ts';
 import { startApiServer } from '../../support/api/server.ts';
 import { calls, fails, says, scripted } from '../../support/loop/scripted.ts';
 

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { createAgent, resumeAgent } from '../../../src/sdk/agent/create-agent.ts';
 import type { AgentOptions } from '../../../src/sdk/agent/options.ts';
 import type { AgentCapsule } from '../../../src/sdk/agent/suspension.ts';
-import { buildTool } from '../../../src/sdk/build-tool.ts';
 import { openSession, readMessages } from '../../../src/sdk/session.ts';
+import { buildTool } from '../../../src/tools/definition/application-tool.ts';
 import { calls, type ScriptedReply, says, scripted } from '../../support/loop/scripted.ts';
 import { createTempFolder } from '../../support/temp-folder.ts';
 

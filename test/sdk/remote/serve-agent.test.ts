@@ -3,9 +3,9 @@ import { expect, test } from 'vitest';
 import { fetch } from '../../../src/lib/network/fetch.ts';
 import { createAgent } from '../../../src/sdk/agent/create-agent.ts';
 import type { AgentOptions } from '../../../src/sdk/agent/options.ts';
-import { buildTool } from '../../../src/sdk/build-tool.ts';
 import { type ConnectOptions, connectAgent } from '../../../src/sdk/remote/connect-agent.ts';
 import { type ServeOptions, serveAgent } from '../../../src/sdk/remote/serve-agent.ts';
+import { buildTool } from '../../../src/tools/definition/application-tool.ts';
 import { calls, type ScriptedReply, says, scripted } from '../../support/loop/scripted.ts';
 
 /** An agent behind HTTP, and the sockets that tests may cut. */

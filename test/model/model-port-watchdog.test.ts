@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { ModelPort } from '../../../src/contracts/model.ts';
-import { createAgent } from '../../../src/sdk/agent/create-agent.ts';
-import type { AgentOptions } from '../../../src/sdk/agent/options.ts';
+import type { ModelPort } from '../../src/contracts/model.ts';
+import { createAgent } from '../../src/sdk/agent/create-agent.ts';
+import type { AgentOptions } from '../../src/sdk/agent/options.ts';
 
 const never = () => new Promise<never>(() => undefined);
 

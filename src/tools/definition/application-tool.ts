@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import type { JsonObject } from '../contracts/json.ts';
-import type { ToolTraits } from '../contracts/permission.ts';
-import type { CallContext, Tool, ToolOutcome } from '../contracts/tool.ts';
-import { buildTool as buildCheckedTool, type ToolDefinitionBase as CheckedToolParts } from '../tools/build-tool.ts';
-import { createCallbackSchema, parseSdkArgument } from './parse-sdk-argument.ts';
+import type { JsonObject } from '../../contracts/json.ts';
+import type { ToolTraits } from '../../contracts/permission.ts';
+import type { CallContext, Tool, ToolOutcome } from '../../contracts/tool.ts';
+import { createCallbackSchema, parseArgument } from '../../lib/parse-argument.ts';
+import { buildTool as buildDefinedTool, type ToolDefinitionBase } from './build-tool.ts';
+import { resolveInputSchema } from './resolve-input-schema.ts';
 import { type ToolResult, toToolOutcome } from './tool-result.ts';
-import { convertZod3Schema, isZod3Schema } from './zod3-schema.ts';
 
 /** A tool of an application: calls of it can need approval, and can be undone. */
 export type AgentTool = Tool & {
@@ -16,13 +16,7 @@ export type AgentTool = Tool & {
 };
 
 /** The parts of a tool definition besides the input schema. */
-export type ToolParts<Input extends JsonObject> = Omit<
-  CheckedToolParts<Input>,
-  'call' | 'source' | 'isReadOnly' | 'isConcurrencySafe' | 'title'
-> & {
-  readonly isReadOnly?: boolean | ((input: Input) => boolean);
-  readonly isConcurrencySafe?: boolean | ((input: Input) => boolean);
-  readonly title?: string | ((input: Input) => string);
+export type ToolParts<Input extends JsonObject> = Omit<ToolDefinitionBase<Input>, 'call' | 'source'> & {
   readonly call: (input: Input, context: CallContext) => ToolResult | Promise<ToolResult>;
   /**
    * Asks before a call: always, or if the function returns true or a reason; `false` never. Without it, calls that are
@@ -82,23 +76,19 @@ export function buildTool(definition: JsonToolDefinition | StandardToolDefinitio
 export function buildTool(definition: PlainTool): AgentTool;
 export function buildTool(definition: object): AgentTool {
   const { name, label, undo, requiresApproval, jsonSchema, ...fields } = parseDefinition(definition);
-  const { isReadOnly, isConcurrencySafe, title, ...parts } = fields.parts;
+  const { isReadOnly, ...parts } = fields.parts;
   const definitionParts = {
     ...parts,
     name,
     ...(label === undefined ? {} : { label }),
-    ...(title === undefined ? {} : { title: toFunction(title) }),
-    ...(isConcurrencySafe === undefined ? {} : { isConcurrencySafe: toFunction(isConcurrencySafe) }),
     // If nobody can be asked, only read-only calls run.
-    ...(isReadOnly === undefined || requiresApproval ? {} : { isReadOnly: toFunction(isReadOnly) }),
+    ...(isReadOnly === undefined || requiresApproval ? {} : { isReadOnly }),
     source: 'host' as const,
     prompt: fields.prompt,
     call: async (input: JsonObject, context: CallContext) => toToolOutcome(await fields.call(input, context), name),
   };
-  const schema = resolveInput(name, fields.input, jsonSchema);
-  const tool = isZodSchema(schema)
-    ? buildCheckedTool({ ...definitionParts, input: schema })
-    : buildCheckedTool({ ...definitionParts, input: schema });
+  const schema = resolveInputSchema(name, fields.input, jsonSchema);
+  const tool = buildDefinedTool({ ...definitionParts, input: schema });
   const getReason = requiresApproval === undefined ? undefined : toFunction(requiresApproval);
   return {
     ...tool,
@@ -173,7 +163,7 @@ function parseDefinition(definition: object) {
     throw new TypeError('buildTool: pass a definition with name and call.');
   const caller =
     'name' in definition && typeof definition.name === 'string' ? `buildTool(${definition.name})` : 'buildTool';
-  const fields = parseSdkArgument(caller, unwrapFunction(definition), definitionSchema);
+  const fields = parseArgument(caller, unwrapFunction(definition), definitionSchema);
   const { name, label, jsonSchema, requiresApproval, undo } = fields;
   const call = fields.call ?? fields.execute ?? fields.run ?? fields.handler;
   if (call === undefined) throw new TypeError(`${caller}: call is missing. It is the function that runs a call.`);
@@ -208,93 +198,4 @@ function isFunction<Result>(value: Result | ((input: JsonObject) => Result)): va
 function describeApproval(reason: boolean | string, name: string): string | undefined {
   if (reason === true) return `${name} requires approval.`;
   return reason === false || reason === '' ? undefined : reason;
-}
-
-/** Returns a zod schema or a JSON schema for the input, whichever library the schema is from. */
-function resolveInput(
-  name: string,
-  input: unknown,
-  jsonSchema: JsonObject | undefined,
-): z.ZodType<JsonObject> | JsonObject {
-  const fail = (problem: string) => new TypeError(`buildTool(${name}): ${problem}`);
-  if (typeof input !== 'object' && typeof input !== 'function')
-    throw fail('input must be a zod schema or a JSON schema of an object.');
-  if (input === null || Array.isArray(input)) throw fail('input must be a zod schema or a JSON schema of an object.');
-  if (isZodSchema(input)) return input;
-  const standard = '~standard' in input ? input['~standard'] : undefined;
-  const check = createStandardCheck(standard) ?? createSafeParseCheck(input);
-  if (check === undefined) return z.record(z.string(), z.json()).parse(JSON.parse(JSON.stringify(input)));
-  const described = jsonSchema ?? (isZod3Schema(input) ? convertZod3Schema(input) : describeStandardSchema(standard));
-  if (described === undefined)
-    throw fail('the library of its input schema cannot describe it for the model. Pass jsonSchema as well.');
-  const { $schema: _, ...schema } = described;
-  return z
-    .unknown()
-    .meta(schema)
-    .transform((value, context) => {
-      const result = check(value);
-      if (result.ok) return result.value;
-      for (const { message, path } of result.issues)
-        context.issues.push({ code: 'custom', message, path: [...path], input: value });
-      return z.NEVER;
-    });
-}
-
-function isZodSchema(input: object): input is z.ZodType<JsonObject> {
-  return '_zod' in input && 'safeParse' in input;
-}
-
-type Checked =
-  | { readonly ok: true; readonly value: JsonObject }
-  | {
-      readonly ok: false;
-      readonly issues: readonly { readonly message: string; readonly path: readonly PropertyKey[] }[];
-    };
-type Check = (value: unknown) => Checked;
-
-const resultSchema = z.union([
-  z.object({ issues: z.array(z.object({ message: z.string(), path: z.array(z.unknown()).optional() })).min(1) }),
-  z.object({ value: z.custom<JsonObject>((value) => typeof value === 'object' && value !== null) }),
-]);
-
-function createStandardCheck(standard: unknown): Check | undefined {
-  if (typeof standard !== 'object' || standard === null || !('validate' in standard)) return undefined;
-  const { validate } = standard;
-  if (typeof validate !== 'function') return undefined;
-  return (value) => toChecked(validate(value));
-}
-
-function createSafeParseCheck(input: object): Check | undefined {
-  if (!('safeParse' in input) || typeof input.safeParse !== 'function') return undefined;
-  const { safeParse } = input;
-  return (value) => {
-    const { success, data, error } = safeParse.call(input, value);
-    return toChecked(success ? { value: data } : { issues: error?.issues ?? error?.errors });
-  };
-}
-
-function toChecked(result: unknown): Checked {
-  if (result instanceof Promise)
-    throw new Error('The input schema validates asynchronously. Use a synchronous schema.');
-  const parsed = resultSchema.safeParse(result);
-  if (!parsed.success) return { ok: false, issues: [{ message: 'the value is not an object', path: [] }] };
-  if ('value' in parsed.data) return { ok: true, value: parsed.data.value };
-  return {
-    ok: false,
-    issues: parsed.data.issues.map(({ message, path = [] }) => ({ message, path: path.map(toKey) })),
-  };
-}
-
-function toKey(part: unknown): PropertyKey {
-  const key = typeof part === 'object' && part !== null && 'key' in part ? part.key : part;
-  return typeof key === 'number' || typeof key === 'symbol' ? key : String(key);
-}
-
-function describeStandardSchema(standard: unknown): JsonObject | undefined {
-  if (typeof standard !== 'object' || standard === null || !('jsonSchema' in standard)) return undefined;
-  const { jsonSchema } = standard;
-  if (typeof jsonSchema !== 'object' || jsonSchema === null || !('input' in jsonSchema)) return undefined;
-  const { input } = jsonSchema;
-  if (typeof input !== 'function') return undefined;
-  return z.record(z.string(), z.json()).safeParse(input({ target: 'draft-2020-12' })).data;
 }

@@ -1,6 +1,6 @@
-import { createTokenEstimator, estimateSystemPromptTokens, sumNumbers } from '../../context/token-estimate.ts';
-import { CHARS_PER_TOKEN, type ModelPrice, type ModelRequest } from '../../contracts/model.ts';
-import { computeCostUsd } from '../../model/pricing.ts';
+import { createTokenEstimator, estimateSystemPromptTokens, sumNumbers } from '../context/token-estimate.ts';
+import { CHARS_PER_TOKEN, type ModelPrice, type ModelRequest } from '../contracts/model.ts';
+import { computeCostUsd } from '../model/pricing.ts';
 
 /** A spending limit in dollars. Agents that share one never spend more than its limit together. */
 export type Budget = {

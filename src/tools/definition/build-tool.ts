@@ -1,27 +1,16 @@
 import { z } from 'zod';
-import { isJsonObject, type JsonObject, type JsonValue } from '../contracts/json.ts';
-import type { ToolSpec } from '../contracts/model.ts';
-import type { ToolTraits } from '../contracts/permission.ts';
-import type { ShellAnalysis } from '../contracts/shell-analysis.ts';
-import type { CallContext, CallStep, PreconditionContext, StepGuard, Tool, ToolOutcome } from '../contracts/tool.ts';
-import { getErrorPhrase } from '../lib/errors.ts';
-import { copyAsJson } from '../lib/json.ts';
-import { memoizeByObject } from '../lib/memoize.ts';
-import { createToolNameMatcher, type ForeignToolCallForms } from './input/call-forms.ts';
-import { checkInput, parseJsonText } from './input/coerce-input.ts';
-import { explainInputIssues } from './input/explain-input.ts';
-import { type NormalizedArguments, normalizeArguments } from './input/normalize-arguments.ts';
-
-/** A tool definition with a zod schema. Omitted fields get the most cautious value. */
-export type ToolDefinition<Schema extends z.ZodType<JsonObject>> = ToolDefinitionBase<z.output<Schema>> & {
-  readonly input: Schema;
-};
-
-/** A tool definition with a JSON schema; valid input is passed as a plain object. */
-export type JsonToolDefinition = ToolDefinitionBase<JsonObject> & {
-  /** JSON schema of an object, sent to the model unchanged. */
-  readonly input: JsonObject;
-};
+import { isJsonObject, type JsonObject, type JsonValue } from '../../contracts/json.ts';
+import type { ToolSpec } from '../../contracts/model.ts';
+import type { ToolTraits } from '../../contracts/permission.ts';
+import type { ShellAnalysis } from '../../contracts/shell-analysis.ts';
+import type { CallContext, CallStep, PreconditionContext, StepGuard, Tool, ToolOutcome } from '../../contracts/tool.ts';
+import { getErrorPhrase } from '../../lib/errors.ts';
+import { copyAsJson } from '../../lib/json.ts';
+import { memoizeByObject } from '../../lib/memoize.ts';
+import { createToolNameMatcher, type ForeignToolCallForms } from '../input/call-forms.ts';
+import { checkInput, parseJsonText } from '../input/coerce-input.ts';
+import { explainInputIssues } from '../input/explain-input.ts';
+import { type NormalizedArguments, normalizeArguments } from '../input/normalize-arguments.ts';
 
 /** The parts of a tool definition besides the input schema. */
 export type ToolDefinitionBase<Input extends JsonObject> = ToolTraits & {
@@ -36,8 +25,8 @@ export type ToolDefinitionBase<Input extends JsonObject> = ToolTraits & {
   /** Arguments that are accepted, but not described to the model at present. */
   readonly listHiddenArguments?: () => readonly string[];
   readonly source?: Tool['source'];
-  readonly isReadOnly?: (input: Input) => boolean;
-  readonly isConcurrencySafe?: (input: Input, shell?: ShellAnalysis) => boolean;
+  readonly isReadOnly?: boolean | ((input: Input) => boolean);
+  readonly isConcurrencySafe?: boolean | ((input: Input, shell?: ShellAnalysis) => boolean);
   /** Analyzes the command line of a call. */
   readonly analyzeShell?: (input: Input) => ShellAnalysis;
   /** Returns the reason why a call is refused before anything else is done with it. */
@@ -48,7 +37,7 @@ export type ToolDefinitionBase<Input extends JsonObject> = ToolTraits & {
   readonly completeInput?: (input: Input, context: PreconditionContext) => Promise<JsonObject>;
   /** Returns the reason why a valid call cannot succeed now; asked before the user is. */
   readonly checkPreconditions?: (input: Input, context: PreconditionContext) => Promise<string | undefined>;
-  readonly title?: (input: Input) => string;
+  readonly title?: string | ((input: Input) => string);
   /** Divides a call into calls of other tools, which are made in its place. */
   readonly listSteps?: (input: Input) => readonly CallStep[];
   /** Records what the steps of a call are about to change. */
@@ -59,10 +48,14 @@ export type ToolDefinitionBase<Input extends JsonObject> = ToolTraits & {
 /** Length of a result above which it is stored in a file, unless the tool sets another limit. */
 export const DEFAULT_MAX_RESULT_CHARS = 30_000;
 
+type AnyDefinition = ToolDefinitionBase<JsonObject> & { readonly input: z.ZodType<JsonObject> | JsonObject };
+
 /** Builds a tool; unless its definition says so, it is neither read-only nor concurrency-safe. */
-export function buildTool<Schema extends z.ZodType<JsonObject>>(definition: ToolDefinition<Schema>): Tool;
-export function buildTool(definition: JsonToolDefinition): Tool;
-export function buildTool(definition: ToolDefinition<z.ZodType<JsonObject>> | JsonToolDefinition): Tool {
+export function buildTool<Schema extends z.ZodType<JsonObject>>(
+  definition: ToolDefinitionBase<z.output<Schema>> & { readonly input: Schema },
+): Tool;
+export function buildTool(definition: AnyDefinition): Tool;
+export function buildTool(definition: AnyDefinition): Tool {
   const { schema, check } = resolveInput(definition);
   const { name, forms, completeInput, checkPreconditions, listSteps, guardSteps } = definition;
   const renderSpec = createSpecRenderer(definition, schema);
@@ -109,11 +102,11 @@ export function buildTool(definition: ToolDefinition<z.ZodType<JsonObject>> | Js
         ok: true,
         call: {
           input: value,
-          title: definition.title?.(value) ?? name,
-          isReadOnly: definition.isReadOnly?.(value) ?? false,
+          title: resolve(definition.title, value) ?? name,
+          isReadOnly: resolve(definition.isReadOnly, value) ?? false,
           // Computed on demand: a title alone needs no analysis.
           get isConcurrencySafe() {
-            return definition.isConcurrencySafe?.(value, shell) ?? false;
+            return resolve(definition.isConcurrencySafe, value, shell) ?? false;
           },
           ...(shell === undefined ? {} : { shell }),
           ...(completeInput === undefined ? {} : { completeInput: (context) => completeInput(value, context) }),
@@ -127,6 +120,19 @@ export function buildTool(definition: ToolDefinition<z.ZodType<JsonObject>> | Js
       };
     },
   };
+}
+
+function resolve<Value, Given extends readonly unknown[]>(
+  value: Value | ((...given: Given) => Value) | undefined,
+  ...given: Given
+): Value | undefined {
+  return isFunction(value) ? value(...given) : value;
+}
+
+function isFunction<Value, Given extends readonly unknown[]>(
+  value: Value | ((...given: Given) => Value) | undefined,
+): value is (...given: Given) => Value {
+  return typeof value === 'function';
 }
 
 /**
@@ -184,7 +190,7 @@ function omitProperties(schema: JsonObject, omitted: readonly string[]): JsonObj
 type ResolvedInput = { readonly schema: () => JsonObject; readonly check: z.ZodType<JsonObject> };
 
 /** Returns the JSON schema of the input for the model, and the zod schema that validates it. */
-function resolveInput({ name, input }: ToolDefinition<z.ZodType<JsonObject>> | JsonToolDefinition): ResolvedInput {
+function resolveInput({ name, input }: AnyDefinition): ResolvedInput {
   if (isZodSchema(input)) return { schema: () => toJsonSchema(input), check: input };
   const { type = 'object', ...rest } = input;
   if (type !== 'object') throw new Error(`The input of ${name} must be an object: its schema says ${String(type)}.`);

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
+import { withFaults } from '../../src/model/with-faults.ts';
 import { checkAgent } from '../../src/sdk/agent/check-agent.ts';
 import { createAgent, resumeAgent } from '../../src/sdk/agent/create-agent.ts';
-import { withFaults } from '../../src/sdk/agent/with-faults.ts';
-import { buildTool } from '../../src/sdk/build-tool.ts';
 import { connectMcp } from '../../src/sdk/mcp.ts';
 import { connectAgent } from '../../src/sdk/remote/connect-agent.ts';
 import { serveAgent } from '../../src/sdk/remote/serve-agent.ts';
 import { openSession } from '../../src/sdk/session.ts';
+import { buildTool } from '../../src/tools/definition/application-tool.ts';
 import { scripted } from '../support/loop/scripted.ts';
 
 const { model } = scripted([]);

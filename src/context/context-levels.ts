@@ -1,6 +1,6 @@
-import { createTokenEstimator, sumNumbers } from '../../context/token-estimate.ts';
-import type { Message } from '../../contracts/message.ts';
-import type { ContextPort } from '../../contracts/query.ts';
+import type { Message } from '../contracts/message.ts';
+import type { ContextPort } from '../contracts/query.ts';
+import { createTokenEstimator, sumNumbers } from './token-estimate.ts';
 
 /** The fill level of the context window at which a level is asked. */
 export type ContextFill = {

@@ -1,11 +1,11 @@
-import type { AssistantBlock, Usage } from '../../contracts/message.ts';
+import type { AssistantBlock, Usage } from '../contracts/message.ts';
 import {
   type FailureKind,
   MODEL_FAILURE_KINDS,
   type ModelEvent,
   type ModelOutcome,
   type ModelPort,
-} from '../../contracts/model.ts';
+} from '../contracts/model.ts';
 
 /** A fault of a model port, for one request. The kinds of failures are those that providers report. */
 export type Fault =

@@ -1,5 +1,5 @@
-import type { Spending, SpentRequest } from '../../contracts/event.ts';
-import type { Usage } from '../../contracts/message.ts';
+import type { Spending, SpentRequest } from '../contracts/event.ts';
+import type { Usage } from '../contracts/message.ts';
 import {
   CHARS_PER_TOKEN,
   type ModelEvent,
@@ -7,8 +7,8 @@ import {
   type ModelInfo,
   type ModelPort,
   type ModelRequest,
-} from '../../contracts/model.ts';
-import { computeCostUsd, sumTokenUsage } from '../../model/pricing.ts';
+} from '../contracts/model.ts';
+import { computeCostUsd, sumTokenUsage } from '../model/pricing.ts';
 import { type Budget, computeMaxRequestCost, type Reservation } from './budget.ts';
 
 /** Nothing spent. */

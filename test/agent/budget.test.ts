@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import type { ModelOutcome, ModelPort } from '../../../src/contracts/model.ts';
-import { type Budget, createBudget } from '../../../src/sdk/agent/budget.ts';
-import { createAgent } from '../../../src/sdk/agent/create-agent.ts';
-import { buildTool } from '../../../src/sdk/build-tool.ts';
-import { calls, fails, says, scripted } from '../../support/loop/scripted.ts';
+import { type Budget, createBudget } from '../../src/agent/budget.ts';
+import type { ModelOutcome, ModelPort } from '../../src/contracts/model.ts';
+import { createAgent } from '../../src/sdk/agent/create-agent.ts';
+import { buildTool } from '../../src/tools/definition/application-tool.ts';
+import { calls, fails, says, scripted } from '../support/loop/scripted.ts';
 
 const PRICE = { input: 10, output: 100 };
 const look = buildTool({ name: 'Look', prompt: 'Looks.', input: {}, call: () => 'seen' });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { JsonValue } from '../../src/contracts/json.ts';
-import { buildTool, type JsonToolDefinition } from '../../src/tools/build-tool.ts';
+import type { JsonObject, JsonValue } from '../../../src/contracts/json.ts';
+import { buildTool } from '../../../src/tools/definition/build-tool.ts';
 
 const CONTEXT = {
   callId: 'c1',
@@ -10,7 +10,7 @@ const CONTEXT = {
   ask: async () => undefined,
 };
 
-function toolOf(input: JsonToolDefinition['input']) {
+function toolOf(input: JsonObject) {
   return buildTool({
     name: 'Book',
     prompt: 'Books a room.',

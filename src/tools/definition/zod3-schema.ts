@@ -1,5 +1,5 @@
-import type { JsonObject, JsonValue } from '../contracts/json.ts';
-import { isObjectOrArray } from '../lib/json.ts';
+import type { JsonObject, JsonValue } from '../../contracts/json.ts';
+import { isObjectOrArray } from '../../lib/json.ts';
 
 /** Converts a schema of zod 3 to a JSON schema. Returns `undefined` if a part of it has no JSON schema. */
 export function convertZod3Schema(schema: unknown): JsonObject | undefined {

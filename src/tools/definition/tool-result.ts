@@ -1,7 +1,7 @@
-import type { JsonValue } from '../contracts/json.ts';
-import type { ResultBlock } from '../contracts/message.ts';
-import type { ToolOutcome } from '../contracts/tool.ts';
-import { isObjectOrArray } from '../lib/json.ts';
+import type { JsonValue } from '../../contracts/json.ts';
+import type { ResultBlock } from '../../contracts/message.ts';
+import type { ToolOutcome } from '../../contracts/tool.ts';
+import { isObjectOrArray } from '../../lib/json.ts';
 
 /** The result of a tool: an outcome, a text, or any JSON value, which the model gets as JSON. */
 export type ToolResult = ToolOutcome | JsonValue | undefined;

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { z as z3 } from 'zod/v3';
-import { createAgent } from '../../src/sdk/agent/create-agent.ts';
-import { buildTool } from '../../src/sdk/build-tool.ts';
-import { calls, says, scripted } from '../support/loop/scripted.ts';
+import { createAgent } from '../../../src/sdk/agent/create-agent.ts';
+import { buildTool } from '../../../src/tools/definition/application-tool.ts';
+import { calls, says, scripted } from '../../support/loop/scripted.ts';
 
 /** Builds a tool as an application without types may. */
 const build = (definition: unknown) => Reflect.apply(buildTool, undefined, [definition]);

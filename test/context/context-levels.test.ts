@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { createAgent } from '../../../src/sdk/agent/create-agent.ts';
-import type { AgentOptions } from '../../../src/sdk/agent/options.ts';
-import { says, scripted } from '../../support/loop/scripted.ts';
+import { createAgent } from '../../src/sdk/agent/create-agent.ts';
+import type { AgentOptions } from '../../src/sdk/agent/options.ts';
+import { says, scripted } from '../support/loop/scripted.ts';
 
 const history = Array.from({ length: 20 }, (_, at) => ({
   role: at % 2 === 0 ? ('user' as const) : ('assistant' as const),

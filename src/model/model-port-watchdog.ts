@@ -1,5 +1,5 @@
-import type { AssistantBlock, AssistantMessage, Usage } from '../../contracts/message.ts';
-import type { ModelEvent, ModelFailure, ModelOutcome, ModelPort, ModelRequest } from '../../contracts/model.ts';
+import type { AssistantBlock, AssistantMessage, Usage } from '../contracts/message.ts';
+import type { ModelEvent, ModelFailure, ModelOutcome, ModelPort, ModelRequest } from '../contracts/model.ts';
 
 /** An attempt of a custom port ends when it yields nothing for this long, unless the model has its own `timeoutMs`. */
 const DEFAULT_IDLE_MS = 300_000;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { createAgent } from '../../../src/sdk/agent/create-agent.ts';
-import { withFaults } from '../../../src/sdk/agent/with-faults.ts';
-import { says, scripted } from '../../support/loop/scripted.ts';
+import { withFaults } from '../../src/model/with-faults.ts';
+import { createAgent } from '../../src/sdk/agent/create-agent.ts';
+import { says, scripted } from '../support/loop/scripted.ts';
 
 test('planned requests fail, the others reach the port', async () => {
   const { model, requests } = scripted([says('one'), says('two')]);

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { findClosestWord } from '../lib/text/closest-word.ts';
+import { findClosestWord } from './text/closest-word.ts';
 
 /** Checks an argument of the application against a schema, and throws an error that names the wrong field. */
-export function parseSdkArgument<Shape extends z.core.$ZodShape>(
+export function parseArgument<Shape extends z.core.$ZodShape>(
   caller: string,
   argument: unknown,
   schema: z.ZodObject<Shape>,
