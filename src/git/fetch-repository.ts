@@ -1,10 +1,8 @@
-import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { createHardenedGitEnv, hardenGitArgs } from './run-git.ts';
+import { createGitEnv, execGit } from './run-git.ts';
 
 const FETCH_TIMEOUT_MS = 300_000;
-const MAX_OUTPUT_BYTES = 1_000_000;
 
 /**
  * Fetches one commit of a repository into a folder, replacing the folder, and returns the commit id. Nothing of the
@@ -19,7 +17,12 @@ export async function fetchRepository(
     throw new Error(`${address} ${ref} is not the address of a repository.`);
   await mkdir(dirname(folder), { recursive: true, mode: 0o700 });
   const checkout = await mkdtemp(join(dirname(folder), '.fetch-'));
-  const git = (...args: readonly string[]) => runGitHardened(args, checkout, variables);
+  const env = createGitEnv(variables, {
+    GIT_ALLOW_PROTOCOL: 'https:ssh:file',
+    GIT_ASKPASS: 'true',
+    GIT_LFS_SKIP_SMUDGE: '1',
+  });
+  const git = (...args: readonly string[]) => execGit(args, checkout, env, FETCH_TIMEOUT_MS);
   try {
     await git('init', '--quiet', '--template=');
     await git('fetch', '--quiet', '--depth=1', '--no-tags', '--no-recurse-submodules', '--', address, ref);
@@ -34,26 +37,4 @@ export async function fetchRepository(
       thrown instanceof Error ? thrown.message.split('\n').slice(1).join(' ').trim() || thrown.message : String(thrown);
     throw new Error(`${address} could not be fetched: ${detail}`, { cause: thrown });
   }
-}
-
-function runGitHardened(
-  args: readonly string[],
-  cwd: string,
-  variables: Readonly<Record<string, string>>,
-): Promise<string> {
-  const inherited = Object.entries(variables).filter(([name]) => !name.startsWith('GIT_'));
-  const env = {
-    ...Object.fromEntries(inherited),
-    ...createHardenedGitEnv(),
-    GIT_ALLOW_PROTOCOL: 'https:ssh:file',
-    GIT_ASKPASS: 'true',
-    GIT_LFS_SKIP_SMUDGE: '1',
-    LC_ALL: 'C',
-  };
-  const options = { cwd, env, timeout: FETCH_TIMEOUT_MS, maxBuffer: MAX_OUTPUT_BYTES, encoding: 'utf8' } as const;
-  return new Promise((resolve, reject) => {
-    execFile('git', hardenGitArgs(args), options, (error, stdout) =>
-      error === null ? resolve(stdout) : reject(error),
-    );
-  });
 }

@@ -27,31 +27,39 @@ export async function runGit(args: readonly string[], cwd: string, options: GitO
     throw new Error(
       `the git configuration in ${cwd} names a filter or another program that git ${command} would run, or it cannot be read. Run git yourself there.`,
     );
-  const inherited = Object.entries(options.variables).filter(([variable]) => !variable.startsWith('GIT_'));
   // A partial clone fetches missing objects through programs that it names; only `worktree` may do that.
-  const protocols = command === 'worktree' ? {} : { GIT_ALLOW_PROTOCOL: 'none' };
+  const protocols: Readonly<Record<string, string>> = command === 'worktree' ? {} : { GIT_ALLOW_PROTOCOL: 'none' };
   // A repository brings programs with the name of git; a PATH with "." would find them.
   const folders = (options.variables.PATH ?? '').split(delimiter);
   const outside = folders.filter((folder) => isAbsolute(folder) && !isPathBelow(cwd, folder));
-  const env = {
-    ...Object.fromEntries(inherited),
-    ...(options.variables.PATH === undefined ? {} : { PATH: outside.join(delimiter) }),
-    ...createHardenedGitEnv(),
-    ...protocols,
-    LC_ALL: 'C',
-  };
-  const execOptions = {
-    cwd,
-    env,
-    timeout: options.timeoutMs ?? TIMEOUT_MS,
-    maxBuffer: MAX_OUTPUT_BYTES,
-    encoding: 'utf8',
-  } as const;
+  const variables =
+    options.variables.PATH === undefined ? options.variables : { ...options.variables, PATH: outside.join(delimiter) };
+  const env = createGitEnv(variables, protocols);
+  return execGit(args, cwd, env, options.timeoutMs ?? TIMEOUT_MS);
+}
+
+/** Runs git hardened, in the given environment, and returns its output. The error of a failure has git's own message. */
+export function execGit(
+  args: readonly string[],
+  cwd: string,
+  env: Readonly<Record<string, string>>,
+  timeoutMs: number,
+): Promise<string> {
+  const options = { cwd, env, timeout: timeoutMs, maxBuffer: MAX_OUTPUT_BYTES, encoding: 'utf8' } as const;
   return new Promise((resolve, reject) => {
-    execFile('git', hardenGitArgs(args), execOptions, (error, stdout) =>
+    execFile('git', hardenGitArgs(args), options, (error, stdout) =>
       error === null ? resolve(stdout) : reject(error),
     );
   });
+}
+
+/** Returns the environment of a hardened git: the variables without those of git, and those of the caller. */
+export function createGitEnv(
+  variables: Readonly<Record<string, string>>,
+  own: Readonly<Record<string, string>> = {},
+): Readonly<Record<string, string>> {
+  const inherited = Object.entries(variables).filter(([variable]) => !variable.startsWith('GIT_'));
+  return { ...Object.fromEntries(inherited), ...createHardenedGitEnv(), LC_ALL: 'C', ...own };
 }
 
 const OVERRIDES: readonly (readonly [string, string])[] = [

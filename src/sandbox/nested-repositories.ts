@@ -2,14 +2,18 @@ import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { createGitEnv, hardenGitArgs } from '../git/run-git.ts';
 import { readTextOrEmpty } from '../lib/files/read-or-default.ts';
+import { createLazy } from '../lib/memoize.ts';
 import { type GitConfigEntry, parseGitConfig } from '../lib/text/git-config.ts';
 import { isPathInside } from '../permissions/resolve-path.ts';
 import { findCommandConfigKey } from '../permissions/shell/programs/git-repository.ts';
 import { addOwnerPermissions, forceRemove, getPathKind, resolveAllLinks } from './host-paths.ts';
 import type { SandboxPlan } from './plan.ts';
 
-const GIT_ENV = { PATH: '/usr/local/bin:/usr/bin:/bin', GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' };
+const getGitEnv = createLazy(() =>
+  createGitEnv({ PATH: '/usr/local/bin:/usr/bin:/bin' }, { GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' }),
+);
 const TIMEOUT_MS = 2_000;
 
 /**
@@ -37,8 +41,8 @@ export function createRepositoryGuard(draftFolder: string) {
 
 /** Lists the `.git` paths of repositories that the index of a root names; git looks into them in any folder. */
 function listGitLinks(root: string): readonly string[] {
-  const args = ['-c', 'core.fsmonitor=false', 'ls-files', '--stage', '-z'];
-  const { stdout } = spawnSync('git', args, { cwd: root, env: GIT_ENV, encoding: 'utf8', timeout: TIMEOUT_MS });
+  const args = hardenGitArgs(['ls-files', '--stage', '-z']);
+  const { stdout } = spawnSync('git', args, { cwd: root, env: getGitEnv(), encoding: 'utf8', timeout: TIMEOUT_MS });
   return (stdout ?? '')
     .split('\0')
     .filter((line) => line.startsWith('160000 '))
@@ -93,8 +97,8 @@ function findDangerousKey(entry: GitConfigEntry): readonly string[] {
 }
 
 function unsetKey(file: string, key: string): boolean {
-  const args = ['config', '--file', file, '--unset-all', key];
-  return spawnSync('git', args, { cwd: '/', env: GIT_ENV, timeout: TIMEOUT_MS }).status === 0;
+  const args = hardenGitArgs(['config', '--file', file, '--unset-all', key]);
+  return spawnSync('git', args, { cwd: '/', env: getGitEnv(), timeout: TIMEOUT_MS }).status === 0;
 }
 
 /** Resolves a `.git` folder, or a `.git` file that names one. */

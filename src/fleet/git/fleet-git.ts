@@ -1,4 +1,4 @@
-import { createHardenedGitEnv, hardenGitArgs } from '../../git/run-git.ts';
+import { createGitEnv, hardenGitArgs } from '../../git/run-git.ts';
 import { type ProgramResult, runProgram } from '../../lib/processes/run-program.ts';
 
 /** The environment of git calls. */
@@ -33,7 +33,7 @@ const CREDENTIAL_VARIABLES = [
 
 /** Creates a git that runs no hooks, filters or helpers of a repository and never prompts. */
 export function createFleetGit({ home, variables }: GitEnvironment, signal?: AbortSignal): FleetGit {
-  const base = { PATH: variables.PATH ?? '/usr/local/bin:/usr/bin:/bin', HOME: home, LC_ALL: 'C' };
+  const base = { PATH: variables.PATH ?? '/usr/local/bin:/usr/bin:/bin', HOME: home };
   const credentials = Object.fromEntries(
     CREDENTIAL_VARIABLES.flatMap((name) => {
       const value = variables[name];
@@ -43,15 +43,13 @@ export function createFleetGit({ home, variables }: GitEnvironment, signal?: Abo
   return ({ args, cwd, env = {}, input, maxBytes, configuration = 'none', protocols = 'none' }) =>
     runProgram('git', hardenGitArgs(args), {
       cwd,
-      env: {
-        ...base,
+      env: createGitEnv(base, {
         ...(configuration === 'user' ? credentials : { GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' }),
-        ...createHardenedGitEnv(),
         // A partial clone fetches missing objects through programs that its configuration names.
         GIT_NO_LAZY_FETCH: '1',
         GIT_ALLOW_PROTOCOL: configuration === 'user' ? REMOTE_PROTOCOLS : protocols,
         ...env,
-      },
+      }),
       timeoutMs: TIMEOUT_MS,
       ...(input === undefined ? {} : { input }),
       ...(maxBytes === undefined ? {} : { maxBytes }),
