@@ -1,8 +1,9 @@
 import { resolve } from 'node:path';
 import type { ScriptStart } from '../contracts/display.ts';
 import type { Decision, ToolFacts } from '../contracts/permission.ts';
+import { isPathBelow } from '../lib/files/path-style.ts';
 import { readRegularFileSync } from '../lib/files/read-regular-file.ts';
-import { describeProgramFile } from '../lib/programs/program-files.ts';
+import { describeProgramFile, listProgramFiles } from '../lib/programs/program-files.ts';
 import type { PermissionFs } from './permission-fs.ts';
 import { resolvePath } from './resolve-path.ts';
 import { getShellAnalysis } from './shell/analyze.ts';
@@ -29,22 +30,46 @@ export function listNamedScripts(
   const { commands, reads } = collectShellEffects(parse(command), parse);
   const words = commands.flatMap(({ argv }) => argv);
   const isA = (kind: 'file' | 'directory', path: string) => resolvePath(fs, { cwd, home: cwd }, path).kind === kind;
-  const folders = [cwd, ...words.map((word) => resolve(cwd, word)).filter((path) => isA('directory', path))];
+  const listFolders = (base: string) =>
+    words.map((word) => resolve(base, word)).filter((path) => isA('directory', path));
+  // A line may change the folder twice: `cd a; cd b`.
+  const folders = [...new Set([cwd, ...listFolders(cwd), ...listFolders(cwd).flatMap(listFolders)])];
   const hasShell = commands.some(({ argv: [word = ''] }) => runsFiles(word));
   const names = [...commands.flatMap(({ argv }) => listScripts(argv)), ...(hasShell ? reads : [])];
   const paths = names.flatMap((name) => folders.map((folder) => resolve(folder, name)));
-  const files = paths.filter((path) => isA('file', path)).map(describeProgramFile);
+  const runners = commands.map(({ argv }) => argv).filter(([word = '']) => runsFiles(word));
+  const starts = runners.some(hasUnknownScript) ? [{ line: command }] : runners.map((argv) => ({ argv }));
+  const files = [
+    ...paths.filter((path) => isA('file', path)).map(describeProgramFile),
+    ...starts.flatMap((start) =>
+      listProgramFiles({ command: start, cwd, variables: {} }, (path) => isPathBelow(cwd, path)),
+    ),
+  ];
   return new Map(files.flatMap((file) => (file === undefined ? [] : [[file.path, `${file.real} ${file.hash}`]])));
 }
 
 function listScripts([word = '', ...args]: readonly string[]): readonly string[] {
   const script = runsFiles(word) ? args.filter((arg) => !arg.startsWith('-')) : [];
-  return word.includes('/') ? [word, ...script] : script;
+  // Runners of scripts of the project run a file, too, if there is one.
+  const first = findProgramFacts(getProgramBaseName(word)).runsProjectScripts === true ? args.slice(0, 1) : [];
+  return word.includes('/') ? [word, ...script] : [...script, ...first];
 }
 
 function runsFiles(word: string): boolean {
+  const { isShell, interpreter, changesShellState, reads } = findProgramFacts(getProgramBaseName(word));
+  // `source` changes the shell by the file that it reads.
+  return isShell === true || interpreter !== undefined || (changesShellState === true && reads !== undefined);
+}
+
+/** True if the input of a shell or interpreter is its script, or its name is known only when the line runs. */
+function hasUnknownScript([word = '', ...args]: readonly string[]): boolean {
   const { isShell, interpreter } = findProgramFacts(getProgramBaseName(word));
-  return isShell === true || interpreter !== undefined;
+  if (isShell !== true && (interpreter === undefined || interpreter.inputIsData === true)) return false;
+  const isCode = (index: number) => /^-\w*[cep]$/.test(args[index - 1] ?? '');
+  return (
+    args.every((arg) => /^-\w?$/.test(arg)) ||
+    args.some((arg, index) => !isCode(index) && /^[^\s-]*[$`*?[]\S*$/.test(arg))
+  );
 }
 
 const MAX_SCRIPTS = 5;

@@ -7,6 +7,7 @@ import { type AnsweredScripts, createAnsweredScripts } from '../../src/permissio
 import { diskFs } from '../../src/permissions/permission-fs.ts';
 import { createPermissionGate, type GateDecisionRecord } from '../../src/permissions/permission-gate.ts';
 import { getToolFacts } from '../../src/tools/tool-traits.ts';
+import { someOf } from '../support/runs.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 import { policyFor } from './fixture.ts';
 
@@ -148,21 +149,71 @@ const SCRIPTED: readonly Scripted[] = [
   ['find . -name b.sh -exec bash b.sh {} +', 'b.sh'],
 ];
 
+/** Later variants. */
+const LATER: readonly Scripted[] = [
+  ['. ./b.sh', 'b.sh'],
+  ['source b.sh', 'b.sh'],
+  ['cat b.sh | sh', 'b.sh'],
+  ['sh $(echo b.sh)', 'b.sh'],
+  ['make -f sub/Makefile t', 'sub/Makefile'],
+  ['make t', 'Makefile'],
+  ['python3 -m x', 'x.py'],
+  ['node -r ./x.js -e 1', 'x.js'],
+  ['bash link.sh', 'b.sh'],
+  ['awk -f a.awk', 'a.awk'],
+  ['sed -nf a.awk a.awk', 'a.awk'],
+  ['cd sub; cd deep; sh d.sh', 'sub/deep/d.sh'],
+  ['(cd sub && ./run)', 'sub/run'],
+  ["bash -c '. ./b.sh'", 'b.sh'],
+  ['echo b.sh | xargs sh', 'b.sh'],
+  ['sh b*.sh', 'b.sh'],
+  ['for f in b.sh; do sh "$f"; done', 'b.sh'],
+  ['X=b.sh; sh $X', 'b.sh'],
+  ['bash -x b.sh', 'b.sh'],
+  ['python3 sub/../x.py', 'x.py'],
+  ['if true; then sh b.sh; fi', 'b.sh'],
+  ['f() { sh b.sh; }; f', 'b.sh'],
+  ['node --import=./x.js -e 1', 'x.js'],
+  ['npx tsx x.js', 'x.js'],
+  ['deno run x.js', 'x.js'],
+  ['perl x.rb', 'x.rb'],
+  ['sqlite3 a.db < b.sh', 'b.sh'],
+  ['bun x.js', 'x.js'],
+];
+
 async function createScripts() {
-  const names = ['b.sh', 'run', 'sub/run', 'x.py', 'x.js', 'x.rb', 'sub/c.sh'];
-  return createTempProject(Object.fromEntries(names.map((name) => [name, 'true\n'])));
+  const names = [
+    'b.sh',
+    'run',
+    'sub/run',
+    'x.py',
+    'x.js',
+    'x.rb',
+    'sub/c.sh',
+    'sub/deep/d.sh',
+    'a.awk',
+    'Makefile',
+    'sub/Makefile',
+    'package.json',
+  ];
+  const project = await createTempProject(Object.fromEntries(names.map((name) => [name, 'true\n'])));
+  await symlink('b.sh', join(project.dir, 'link.sh'));
+  return project;
 }
 
-test.each(SCRIPTED)('%s is asked about again when %s was changed meanwhile', async (command, file) => {
-  await using project = await createScripts();
-  let changes = 0;
-  const change = async () => {
-    changes += 1;
-    if (changes === 1) await writeFile(join(project.dir, file), 'touch evil\n');
-  };
-  const { asked, verdict } = await ask(project, 'Bash', { command }, change);
-  expect([asked.length, verdict.behavior]).toEqual([2, 'allow']);
-});
+test.each([...SCRIPTED, ...someOf(LATER, 7)])(
+  '%s is asked about again when %s was changed meanwhile',
+  async (command, file) => {
+    await using project = await createScripts();
+    let changes = 0;
+    const change = async () => {
+      changes += 1;
+      if (changes === 1) await writeFile(join(project.dir, file), 'touch evil\n');
+    };
+    const { asked, verdict } = await ask(project, 'Bash', { command }, change);
+    expect([asked.length, verdict.behavior]).toEqual([2, 'allow']);
+  },
+);
 
 type Remembering = {
   readonly destination?: RememberDestination | undefined;
@@ -200,13 +251,16 @@ function createRememberingGate(
   };
 }
 
-test.each(SCRIPTED.slice(0, 8))('a remembered answer for %s does not cover a changed %s', async (command, file) => {
-  await using project = await createScripts();
-  const countQuestions = createRememberingGate(project);
-  expect([await countQuestions(command), await countQuestions(command)]).toEqual([1, 0]);
-  await writeFile(join(project.dir, file), 'touch evil\n');
-  expect([await countQuestions(command), await countQuestions(command)]).toEqual([1, 0]);
-});
+test.each([...SCRIPTED.slice(0, 8), ...someOf(LATER, 7)])(
+  'a remembered answer for %s does not cover a changed %s',
+  async (command, file) => {
+    await using project = await createScripts();
+    const countQuestions = createRememberingGate(project);
+    expect([await countQuestions(command), await countQuestions(command)]).toEqual([1, 0]);
+    await writeFile(join(project.dir, file), 'touch evil\n');
+    expect([await countQuestions(command), await countQuestions(command)]).toEqual([1, 0]);
+  },
+);
 
 test.each(SCRIPTED.slice(0, 4))(
   'a stored rule for %s covers a changed %s in no other session',
@@ -257,4 +311,20 @@ test('a question has the first lines of the scripts that it names, and no progra
   const { asked } = await ask(project, 'Bash', { command: 'sh b.sh && ./run' }, async () => undefined);
   const lines = ['#!/bin/sh', ...Array.from({ length: 39 }, () => 'true')];
   expect(asked.map(({ scripts }) => scripts)).toEqual([[{ path: join(project.dir, 'b.sh'), lines, moreLines: 20 }]]);
+});
+
+test('files that a line works on are no scripts: a change of them asks nothing', async () => {
+  await using project = await createScripts();
+  await project.write('data.txt', 'a');
+  for (const command of [
+    'cat data.txt && sh b.sh',
+    'npx eslint data.txt',
+    'npm test data.txt',
+    "node -e 'x[0]' && wc data.txt",
+  ]) {
+    const countQuestions = createRememberingGate(project);
+    await countQuestions(command);
+    await project.write('data.txt', command);
+    expect([command, await countQuestions(command)]).toEqual([command, 0]);
+  }
 });
