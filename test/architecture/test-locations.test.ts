@@ -7,6 +7,7 @@ const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 
 /** Folders whose files are tested as a whole elsewhere, with the suite that covers them. */
 const SUITES: Readonly<Record<string, string>> = {
+  'agent/replay': 'e2e/sessions.test.ts',
   'app/replay': 'e2e/sessions.test.ts',
   'engine/recoveries': 'termination.test.ts',
   'fleet/cli': 'e2e/fleet.test.ts',

@@ -13,7 +13,7 @@ longTest('no conversation, on a screen, printed or served, ever loads the fleet'
   ];
   for (const face of faces) expect(SOURCE_FILES.has(face)).toBe(true);
   // Imports of sessions read the database of another assistant.
-  const without = ['app/setup/import/opencode-sessions.ts'];
+  const without = ['extensions/foreign/sessions/opencode-storage.ts'];
   const loaded = [...listLoadedModules(faces, { until: 'later', without })];
   expect(loaded).toContain('model/providers/anthropic/anthropic-port.ts');
   expect(loaded.filter(isOfFleet)).toEqual([]);

@@ -72,6 +72,7 @@ export function createAgentLoopParts(core: Core, deps: LoopDeps) {
   const fallbacks = createModelFallbacks(core, core.model);
   const contextWiring: ContextPipelineDeps = {
     live: core.live,
+    model: () => core.live.current().model,
     chain: fallbacks.getChain,
     settings: core.settings.current,
     getModelInfo: core.model.infoOf,
@@ -92,7 +93,7 @@ export function createAgentLoopParts(core: Core, deps: LoopDeps) {
     onUsage: core.meter.addReply,
     onLevel: turnLog.recordLevel,
     emit: (event) => void core.bus.emit(event),
-    recordDecision: (decision) =>
+    remember: (decision) =>
       void session.transcript.append({ type: 'system', subtype: 'context', data: copyAsJson(decision) }),
     newId: core.newId,
   };

@@ -1,10 +1,10 @@
+import { findIdenticalRequestBuild, rebuildRequests } from '../../agent/replay/rebuild-requests.ts';
 import type { JsonValue } from '../../contracts/json.ts';
 import type { SessionRecord, SessionRecordBody } from '../../contracts/session.ts';
 import { copyAsJson } from '../../lib/json.ts';
 import { parseSessionRecords } from '../../session/records/parse-session-records.ts';
 import { type PersonalNames, redactPersonalNames } from '../../session/redact-personal-names.ts';
 import { createRequestDigestEncoder, digestRequest, type RequestDigest } from '../../session/request-digest.ts';
-import { findIdenticalRequestBuild, rebuildRequests } from './rebuild-requests.ts';
 
 /** Creates a capsule: the session as a file for bug reports, redacted, with the same result when it is replayed. */
 export function createBugReportCapsule(records: readonly SessionRecord[], who: PersonalNames): string {

@@ -1,5 +1,8 @@
 import { realpath, stat } from 'node:fs/promises';
 import { userInfo } from 'node:os';
+import { compareRebuiltRequests, type RequestComparisonResult } from '../../agent/replay/rebuild-requests.ts';
+import { splitIntoRecordedRuns } from '../../agent/replay/recorded-runs.ts';
+import { replayRun } from '../../agent/replay/replay-run.ts';
 import type { Environment } from '../../contracts/environment.ts';
 import type { ActionResult } from '../../contracts/frontend/host-capabilities.ts';
 import type { SessionRecord } from '../../contracts/session.ts';
@@ -20,9 +23,6 @@ import { deleteSession, pruneSessions, renameSession } from '../../session/store
 import { type SessionSearchHit, searchSessions } from '../../session/store/search-sessions.ts';
 import type { SessionSummary } from '../../session/store/session-summary.ts';
 import { createBugReportCapsule } from './bug-report-capsule.ts';
-import { compareRebuiltRequests, type RequestComparisonResult } from './rebuild-requests.ts';
-import { splitIntoRecordedRuns } from './recorded-runs.ts';
-import { replayRun } from './replay-run.ts';
 
 export type { SessionSummary } from '../../session/store/session-summary.ts';
 

@@ -1,3 +1,4 @@
+import { applyCompaction } from '../../agent/agent-context.ts';
 import type { AgentPort } from '../../agent/agent-deps.ts';
 import { NO_SPENDING, type SpendingMeter } from '../../agent/spending.ts';
 import type { Agent, AgentListener } from '../../contracts/agent.ts';
@@ -178,11 +179,7 @@ export function createSdkAgentMethods(deps: CommandDeps): SdkAgent {
       agent.runExclusive('compacting', async (signal) => {
         await resolveUndefinedOnAbort(setup.current().chain.waitUntilReady(), signal);
         const compacting = context.compact(agent.state().messages, 'manual', signal);
-        const result = (await resolveUndefinedOnAbort(compacting, signal)) ?? STOPPED;
-        const boundary = result.ok ? result.messages.find((message) => message.role === 'boundary') : undefined;
-        if (result.ok && boundary !== undefined)
-          await emit({ type: 'compacted', boundary, messages: result.messages, postTokens: result.postTokens });
-        return result;
+        return (await applyCompaction(compacting, emit, signal)) ?? STOPPED;
       }),
   };
 }

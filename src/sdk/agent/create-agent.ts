@@ -1,18 +1,15 @@
+import { createAgentContext } from '../../agent/agent-context.ts';
 import type { AgentPort } from '../../agent/agent-deps.ts';
 import { createBudget } from '../../agent/budget.ts';
 import { composeAgent } from '../../agent/compose-agent.ts';
 import { createSpendingMeter, type SpendingMeter } from '../../agent/spending.ts';
-import { createSummarizer } from '../../agent/summarize.ts';
 import { addContextReductionLevels } from '../../context/context-levels.ts';
-import { createContext } from '../../context/create-context.ts';
-import { estimateSystemPromptTokens } from '../../context/token-estimate.ts';
 import type { AgentListener } from '../../contracts/agent.ts';
 import { EFFORTS } from '../../contracts/model.ts';
 import type { PermissionAnswer, PermissionRequest } from '../../contracts/permission.ts';
 import type { ContextPort } from '../../contracts/query.ts';
 import { passthroughContext } from '../../engine/default-deps.ts';
 import { createModelChain } from '../../model/model-chain.ts';
-import { DEFAULT_MAX_RESULT_CHARS } from '../../tools/definition/build-tool.ts';
 import { getEnvironmentVariables } from '../runtime.ts';
 import { createSdkAgentMethods, type SdkAgent } from './agent-commands.ts';
 import { createAgentRunRecords } from './agent-run-records.ts';
@@ -185,42 +182,44 @@ type DefaultContextDeps = {
 
 /**
  * Creates the default context pipeline: it excludes old results, then summarizes with the current model. It stores
- * nothing: an application has chosen no disk, and there is none in a browser.
+ * nothing.
  */
 function createDefaultContext({ options, setup, meter, newId }: DefaultContextDeps): ContextPort {
+  const { transformContext } = options;
   const tools = () => setup.current().tools;
   const findTool = (name: string) => tools().find((tool) => tool.name === name || tool.aliases.includes(name));
-  const listSpecs = () => tools().map(({ spec }) => spec);
-  const getModelInfo = (model: string) => setup.current().chain.getModelInfo(model);
-  return createContext({
+  return createAgentContext({
     model: () => setup.current().model,
-    modelInfo: getModelInfo,
-    overheadTokens: () => estimateSystemPromptTokens(setup.current().systemPrompt, listSpecs()),
+    chain: (model) => [
+      model,
+      ...setup
+        .current()
+        .chain.links.slice(1)
+        .map((link) => link.model),
+    ],
+    getModelInfo: (model) => setup.current().chain.getModelInfo(model),
+    port: {
+      name: 'summary',
+      stream(request, streamOptions, signal) {
+        const { port } = setup.current().chain;
+        return meter.wrap(port.stream)(options.onPayload?.(request) ?? request, streamOptions, signal);
+      },
+    },
+    // The application's transformation also applies to summaries.
+    transformMessages: async (messages) => (await transformContext?.(messages)) ?? messages,
+    toRequestMessages: createMessageConversion(options),
+    system: () => setup.current().systemPrompt,
+    tools,
+    listSpecs: () => tools().map(({ spec }) => spec),
+    thinking: () => ({
+      effort: setup.current().thinking,
+      thinkingBudgetTokens: setup.current().thinkingBudgetTokens,
+    }),
     compactAtPercent: () => options.compactAtPercent,
-    limitChars: (tool) => findTool(tool)?.maxResultChars ?? DEFAULT_MAX_RESULT_CHARS,
     store: async () => undefined,
     storedAt: () => undefined,
-    async summarize(messages, order, signal) {
-      const { chain, thinking, thinkingBudgetTokens, model } = setup.current();
-      // The application's transformation also applies to summaries.
-      const transformed = (await options.transformContext?.(messages)) ?? messages;
-      const others = chain.links.slice(1).map((link) => link.model);
-      return createSummarizer({
-        chain: () => [model, ...others],
-        getModelInfo: getModelInfo,
-        port: {
-          ...chain.port,
-          stream: (request, streamOptions, abortSignal) =>
-            meter.wrap(chain.port.stream)(options.onPayload?.(request) ?? request, streamOptions, abortSignal),
-        },
-        toRequestMessages: createMessageConversion(options),
-        system: () => setup.current().systemPrompt,
-        listSpecs: listSpecs,
-        thinking: () => ({ effort: thinking, thinkingBudgetTokens }),
-        // The metered port counts the usage.
-        onUsage: () => undefined,
-      })(transformed, order, signal);
-    },
+    // The metered port counts the usage.
+    onUsage: () => undefined,
     carried: () => ({ todos: [], filesRead: [], filesChanged: [], skills: [] }),
     ...(options.hooks === undefined ? {} : { beforeCompact: options.hooks.beforeCompact }),
     toolNamed: (name) => findTool(name)?.traits,

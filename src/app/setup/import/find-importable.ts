@@ -50,7 +50,7 @@ export async function findImportable(
   const places = getImportFolders(environment, folder);
   // Sessions are many and large, so they are only looked for on request.
   if (wanted.includes('sessions')) {
-    const { findForeignSessions } = await import('./find-foreign-sessions.ts');
+    const { findForeignSessions } = await import('../../../session/store/find-foreign-sessions.ts');
     return findForeignSessions(places, wanted.includes('all') ? 'all' : 'project');
   }
   const parts = await Promise.all([

@@ -3,9 +3,9 @@ import { readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
 import type { JsonObject } from '../../../contracts/json.ts';
-import type { OpencodeRecords } from '../../../extensions/foreign/sessions/opencode-session.ts';
 import { ignoreMissingFile } from '../../../lib/errors.ts';
 import { narrowToObject, narrowToString, parseNetworkJson } from '../../../model/stream/json-values.ts';
+import type { OpencodeRecords } from './opencode-session.ts';
 
 /** A session of opencode, with its messages to be read when they are needed. */
 type StoredSession = {
