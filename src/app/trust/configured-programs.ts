@@ -83,15 +83,12 @@ const SHOWN_HASH_CHARS = 16;
 
 function describeProgram({ path, hash }: ProgramFile, realDir: string): TrustEffect {
   const name = isPathBelow(realDir, path) ? relative(realDir, path) : path;
-  return {
-    kind: 'command',
-    text: `runs ${name} as it is now (sha256 ${hash.slice(0, SHOWN_HASH_CHARS)}…)`,
-    file: path,
-  };
+  const label = `${name} as it is now (sha256 ${hash.slice(0, SHOWN_HASH_CHARS)}…)`;
+  return { kind: 'program', text: `runs ${label}`, label, file: path };
 }
 
 /** Describes a program that the user may switch on; trusting the folder does not start it. */
 function describeOffer(path: string): TrustEffect {
-  const text = `${basename(path)} of this project is not started; "projectPrograms": true in your settings uses it`;
-  return { kind: 'command', text, file: path };
+  const [name, advice] = [`${basename(path)} of this project`, '"projectPrograms": true in your settings uses it'];
+  return { kind: 'offer', text: `${name} is not started; ${advice}`, label: `${name}; ${advice}`, file: path };
 }

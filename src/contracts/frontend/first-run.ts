@@ -47,7 +47,17 @@ export type FirstRunExit = { readonly exits: true; readonly trust: FirstRunAnswe
 
 /** One effect that trusting a folder would have. The text is unsanitized; frontends sanitize it. */
 export type TrustEffect = {
-  readonly kind: 'hook' | 'rule' | 'variable' | 'server' | 'command' | 'folder' | 'mode' | 'instructions';
+  readonly kind:
+    | 'hook'
+    | 'rule'
+    | 'variable'
+    | 'server'
+    | 'command'
+    | 'program'
+    | 'offer'
+    | 'folder'
+    | 'mode'
+    | 'instructions';
   readonly text: string;
   /** Short form for a list of all effects of this kind. */
   readonly label?: string;

@@ -103,11 +103,12 @@ type EffectGroup = {
 };
 
 const EFFECT_GROUPS: readonly EffectGroup[] = [
-  { label: 'runs', kinds: ['hook', 'server'], listing: 'each' },
+  { label: 'runs', kinds: ['hook', 'server', 'program'], listing: 'each' },
   { label: 'allows', kinds: ['mode', 'rule', 'command'], listing: 'counted' },
   { label: 'sets', kinds: ['variable'], listing: 'counted' },
   { label: 'opens', kinds: ['folder'], listing: 'counted' },
   { label: 'reads', kinds: ['instructions'], listing: 'counted' },
+  { label: 'not run', kinds: ['offer'], listing: 'each' },
 ];
 const LABEL_COLUMNS = 8;
 const MAX_UNBROKEN = 40;

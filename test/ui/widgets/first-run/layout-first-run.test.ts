@@ -154,3 +154,22 @@ test('words behind a path that is longer than a row stay whole', () => {
     expect([columns, ...words]).toEqual(expect.arrayContaining([columns, 'outside', 'of', 'this', 'folder']));
   }
 });
+
+test('programs of the project are among what runs, and those that the user may switch on are not', () => {
+  const program = 'hook.sh as it is now (sha256 0123…)';
+  const offer = 'biome of this project; "projectPrograms": true in your settings uses it';
+  const effects = [
+    { kind: 'program', text: `runs ${program}`, label: program, file: `${dir}/hook.sh` },
+    { kind: 'offer', text: offer, label: offer, file: `${dir}/node_modules/.bin/biome` },
+  ] as const;
+  const question: FirstRunQuestions = {
+    ...{ version: '0.1.0', folder: dir, parent: undefined, key: 'found', offer: undefined, providers: [] },
+    trust: { dir, state: 'new', effects, marks: {} },
+    bypass: 'settled',
+  };
+  const rows = listFirstRunRows(layoutFirstRun(createFirstRunScreenState(question, { columns: 110, rows: 30 })));
+  const text = rows.map(getRowText).join('\n');
+  expect(text).toContain(`runs    ${program}`);
+  expect(text).toContain(`not run ${offer}`);
+  expect(text).not.toContain('allows');
+});
