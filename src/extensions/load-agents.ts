@@ -1,9 +1,8 @@
 import { z } from 'zod';
-import type { ExtensionProblem, MemoryScope, SubAgentDefinition } from '../contracts/extension.ts';
+import type { MemoryScope, SubAgentDefinition } from '../contracts/extension.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../contracts/json.ts';
 import { EFFORTS } from '../contracts/model.ts';
 import { PERMISSION_MODES } from '../contracts/permission.ts';
-import { readMarkdownFiles } from '../lib/files/markdown-files.ts';
 import { omitUndefined } from '../lib/json.ts';
 import {
   type FrontMatter,
@@ -12,10 +11,14 @@ import {
   getFrontMatterObject,
   getFrontMatterText,
   getFrontMatterWords,
-  parseFrontMatter,
 } from '../lib/text/front-matter.ts';
 import { splitWords } from '../lib/text/lines.ts';
-import type { ExtensionFolder, ExtensionLoadResult } from './extension-folder.ts';
+import {
+  type ExtensionFolder,
+  type ExtensionKind,
+  type ExtensionLoadResult,
+  loadExtensionFiles,
+} from './extension-folder.ts';
 import { reportIgnoredFrontMatter } from './front-matter-fields.ts';
 import { expandPluginVariables } from './plugins/plugin-variables.ts';
 
@@ -24,56 +27,35 @@ export async function loadAgents(
   folders: readonly ExtensionFolder[],
   flag: JsonValue | undefined,
 ): Promise<ExtensionLoadResult<SubAgentDefinition>> {
-  const items = new Map<string, SubAgentDefinition>();
-  const problems: ExtensionProblem[] = [];
-  const add = (kind: SubAgentDefinition, path: string) => {
-    if (items.has(kind.name)) problems.push({ path, text: `is overridden by another sub-agent named ${kind.name}.` });
-    else items.set(kind.name, kind);
-  };
   const fromFlag = parseFlag(flag);
-  problems.push(...fromFlag.problems);
-  for (const kind of fromFlag.items) add(kind, '--agents');
-  for (const folder of folders) {
-    const found = await loadFolder(folder);
-    problems.push(...found.problems);
-    for (const kind of found.items) add(kind, kind.path ?? folder.folder);
-  }
-  for (const kind of BUILT_IN_AGENTS) if (!items.has(kind.name)) items.set(kind.name, kind);
-  return { items: [...items.values()], problems };
+  const { items, problems } = await loadExtensionFiles(folders, AGENTS, fromFlag.items);
+  const names = new Set(items.map(({ name }) => name));
+  return {
+    items: [...items, ...BUILT_IN_AGENTS.filter(({ name }) => !names.has(name))],
+    problems: [...fromFlag.problems, ...problems],
+  };
 }
 
 /** Documentation files that are often published beside sub-agents. */
 const DOCUMENTATION = /(?:^|:)(?:readme|changelog|contributing|license|index|claude|agents)$/i;
 
-async function loadFolder({
-  folder,
-  source,
-  admit,
-  prefix = '',
-  pluginVariables: plugin,
-}: ExtensionFolder): Promise<ExtensionLoadResult<SubAgentDefinition>> {
-  const items: SubAgentDefinition[] = [];
-  const problems: ExtensionProblem[] = [];
-  const unused = new Map<string, readonly string[]>();
-  const { files, skipped } = await readMarkdownFiles(folder, admit);
-  for (const { path, name, text } of files) {
-    const { fields, body, problem } = await parseFrontMatter(text);
+const AGENTS: ExtensionKind<SubAgentDefinition> = {
+  label: 'sub-agents',
+  broken: { text: 'The sub-agent is ignored.', use: 'nothing' },
+  parse({ path, name, fields, body }, { source, prefix = '', pluginVariables: plugin }) {
     const description = getFrontMatterText(fields, 'description');
-    if (problem !== undefined)
-      problems.push({ path, line: problem.line, text: `${problem.text}. The sub-agent is ignored.` });
-    else if (description === undefined && DOCUMENTATION.test(name)) continue;
-    else if (description === undefined)
-      problems.push({ path, line: 1, text: 'has no description in its front matter. The sub-agent is ignored.' });
-    else {
-      const parsed = parseAgentFields(prefix === '' ? fields : removeInlineServers(fields));
-      const agentName = `${prefix}${getFrontMatterText(fields, 'name') ?? name}`;
-      const prompt = plugin === undefined ? body : expandPluginVariables(body, plugin);
-      items.push({ ...parsed.kind, name: agentName, description, prompt: prompt.trim(), source, path });
-      unused.set(path, parsed.unused);
+    if (description === undefined) {
+      if (DOCUMENTATION.test(name)) return undefined;
+      return { problem: 'has no description in its front matter. The sub-agent is ignored.' };
     }
-  }
-  return { items, problems: [...skipped, ...problems, ...reportIgnoredFrontMatter(folder, 'sub-agents', unused)] };
-}
+    const parsed = parseAgentFields(prefix === '' ? fields : removeInlineServers(fields));
+    const prompt = plugin === undefined ? body : expandPluginVariables(body, plugin);
+    const agentName = `${prefix}${getFrontMatterText(fields, 'name') ?? name}`;
+    const item = { ...parsed.kind, name: agentName, description, prompt: prompt.trim(), source, path };
+    return { item, ignoredFields: parsed.unused };
+  },
+  describeOverride: ({ name }) => `is overridden by another sub-agent named ${name}.`,
+};
 
 /** Removes inline servers from a plugin's sub-agent: the review before enabling a plugin does not show them. */
 function removeInlineServers(facts: FrontMatter['fields']): FrontMatter['fields'] {

@@ -8,20 +8,18 @@ import type {
   SubAgentDefinition,
 } from '../contracts/extension.ts';
 import type { JsonValue } from '../contracts/json.ts';
-import { readMarkdownFiles } from '../lib/files/markdown-files.ts';
+import { type FrontMatter, getFrontMatterBoolean, getFrontMatterText } from '../lib/text/front-matter.ts';
 import {
-  type FrontMatter,
-  getFrontMatterBoolean,
-  getFrontMatterText,
-  parseFrontMatter,
-} from '../lib/text/front-matter.ts';
-import type { ExtensionFolder, ExtensionLoadResult } from './extension-folder.ts';
+  type ExtensionFolder,
+  type ExtensionKind,
+  type ExtensionLoadResult,
+  loadExtensionFiles,
+} from './extension-folder.ts';
 import {
   getDescriptionFromBody,
   listIgnoredFrontMatterFields,
   parseCommandFrontMatter,
   readFrontMatterDescription,
-  reportIgnoredFrontMatter,
 } from './front-matter-fields.ts';
 import { loadAgents } from './load-agents.ts';
 import { findSkill, loadSkills } from './load-skills.ts';
@@ -125,45 +123,30 @@ function reportUnknownSkills(
   });
 }
 
-/** Loads the custom slash commands of all folders; the first of a name wins, and the others are reported. @internal */
-export async function loadCommands(folders: readonly ExtensionFolder[]): Promise<ExtensionLoadResult<PromptTemplate>> {
-  const items = new Map<string, PromptTemplate>();
-  const problems: ExtensionProblem[] = [];
-  for (const { folder, source, admit, prefix = '', pluginVariables } of folders) {
-    const unused = new Map<string, readonly string[]>();
-    const { files, skipped } = await readMarkdownFiles(folder, admit);
-    problems.push(...skipped);
-    for (const { path, name: fileName, text } of files) {
-      const { fields, body, problem } = await parseFrontMatter(text);
-      if (problem !== undefined)
-        problems.push({
-          path,
-          line: problem.line,
-          text: `${problem.text}. The command is loaded without its front matter.`,
-        });
-      // A typed command name ends at the first space.
-      const name = `${prefix}${fileName.replaceAll(/\s+/g, '-')}`;
-      const winner = items.get(name);
-      if (winner !== undefined) {
-        problems.push({ path, text: `is overridden by ${winner.path}, which has the same name /${name}.` });
-        continue;
-      }
-      unused.set(path, listIgnoredFrontMatterFields(fields));
-      items.set(name, {
-        ...parseCommandFrontMatter(fields),
-        name,
-        path,
-        source,
-        description: readFrontMatterDescription(fields) ?? getDescriptionFromBody(body),
-        body,
-        folder: dirname(path),
-        ...(pluginVariables === undefined ? {} : { pluginVariables }),
-      });
-    }
-    problems.push(...reportIgnoredFrontMatter(folder, 'commands', unused));
-  }
-  return { items: [...items.values()], problems };
+/** Loads the custom slash commands of all folders. @internal */
+export function loadCommands(folders: readonly ExtensionFolder[]): Promise<ExtensionLoadResult<PromptTemplate>> {
+  return loadExtensionFiles(folders, COMMANDS);
 }
+
+const COMMANDS: ExtensionKind<PromptTemplate> = {
+  label: 'commands',
+  broken: { text: 'The command is loaded without its front matter.', use: 'the body' },
+  parse({ path, name, fields, body }, { source, prefix = '', pluginVariables }) {
+    const item = {
+      ...parseCommandFrontMatter(fields),
+      // A typed command name ends at the first space.
+      name: `${prefix}${name.replaceAll(/\s+/g, '-')}`,
+      path,
+      source,
+      description: readFrontMatterDescription(fields) ?? getDescriptionFromBody(body),
+      body,
+      folder: dirname(path),
+      ...(pluginVariables === undefined ? {} : { pluginVariables }),
+    };
+    return { item, ignoredFields: listIgnoredFrontMatterFields(fields) };
+  },
+  describeOverride: ({ name }, { path }) => `is overridden by ${path}, which has the same name /${name}.`,
+};
 
 const BUILT_IN: readonly OutputStyle[] = [
   { name: 'default', description: 'brief and plain', text: '', source: 'builtin' },
@@ -177,35 +160,24 @@ const BUILT_IN: readonly OutputStyle[] = [
 
 /** Loads the output styles: files of the project and the user before the built-in ones. @internal */
 export async function loadOutputStyles(folders: readonly ExtensionFolder[]): Promise<ExtensionLoadResult<OutputStyle>> {
-  const items = new Map<string, OutputStyle>();
-  const problems: ExtensionProblem[] = [];
-  for (const { folder, source, admit } of folders) {
-    const { files, skipped } = await readMarkdownFiles(folder, admit);
-    const unused = new Map<string, readonly string[]>();
-    problems.push(...skipped);
-    for (const { path, name, text } of files) {
-      const { fields, body, problem } = await parseFrontMatter(text);
-      if (problem !== undefined)
-        problems.push({
-          path,
-          line: problem.line,
-          text: `${problem.text}. The style is loaded without its front matter.`,
-        });
-      const styleName = getFrontMatterText(fields, 'name') ?? name;
-      unused.set(path, listIgnoredFields(fields));
-      if (!items.has(styleName))
-        items.set(styleName, {
-          name: styleName,
-          description: getFrontMatterText(fields, 'description') ?? '',
-          text: body.trim(),
-          source,
-        });
-    }
-    problems.push(...reportIgnoredFrontMatter(folder, 'output styles', unused));
-  }
-  for (const style of BUILT_IN) if (!items.has(style.name)) items.set(style.name, style);
-  return { items: [...items.values()], problems };
+  const { items, problems } = await loadExtensionFiles(folders, STYLES);
+  const names = new Set(items.map(({ name }) => name));
+  return { items: [...items, ...BUILT_IN.filter(({ name }) => !names.has(name))], problems };
 }
+
+const STYLES: ExtensionKind<OutputStyle> = {
+  label: 'output styles',
+  broken: { text: 'The style is loaded without its front matter.', use: 'the body' },
+  parse({ name, fields, body }, { source }) {
+    const item = {
+      name: getFrontMatterText(fields, 'name') ?? name,
+      description: getFrontMatterText(fields, 'description') ?? '',
+      text: body.trim(),
+      source,
+    };
+    return { item, ignoredFields: listIgnoredFields(fields) };
+  },
+};
 
 /** Lists the ignored fields; `keep-coding-instructions: true` is not one, because every style keeps them. */
 function listIgnoredFields(facts: FrontMatter['fields']): readonly string[] {

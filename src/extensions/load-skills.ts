@@ -1,83 +1,81 @@
 import { readdir } from 'node:fs/promises';
-import { basename, join } from 'node:path';
-import type { ExtensionProblem, Skill } from '../contracts/extension.ts';
-import { admitEveryPath, describeSkippedFile } from '../lib/files/markdown-files.ts';
+import { basename, dirname, join } from 'node:path';
+import type { Skill } from '../contracts/extension.ts';
+import {
+  admitEveryPath,
+  describeSkippedFile,
+  type MarkdownFile,
+  type MarkdownFolder,
+} from '../lib/files/markdown-files.ts';
 import { readRegularFile } from '../lib/files/read-regular-file.ts';
-import { getFrontMatterText, parseFrontMatter } from '../lib/text/front-matter.ts';
-import type { ExtensionFolder, ExtensionLoadResult } from './extension-folder.ts';
+import { getFrontMatterText } from '../lib/text/front-matter.ts';
+import {
+  type ExtensionFolder,
+  type ExtensionKind,
+  type ExtensionLoadResult,
+  loadExtensionFiles,
+} from './extension-folder.ts';
 import {
   getDescriptionFromBody,
   listIgnoredFrontMatterFields,
   parseCommandFrontMatter,
   readFrontMatterDescription,
   readPathGlobs,
-  reportIgnoredFrontMatter,
 } from './front-matter-fields.ts';
 
 /** Larger files exceed what a model can read at once. */
 const MAX_BYTES = 1_000_000;
 
 /** Loads the skills of all folders (`<folder>/<name>/SKILL.md`); the first of a name wins. */
-export async function loadSkills(folders: readonly ExtensionFolder[]): Promise<ExtensionLoadResult<Skill>> {
-  const items = new Map<string, Skill>();
-  const problems: ExtensionProblem[] = [];
-  for (const folder of folders) {
-    const unused = new Map<string, readonly string[]>();
-    for (const path of await listSkillFiles(folder.folder)) {
-      const result = await readSkill(path, folder);
-      if (result === undefined) continue;
-      if ('text' in result) {
-        problems.push(result);
-        continue;
-      }
-      const { skill } = result;
-      const winner = items.get(skill.name);
-      if (winner === undefined) {
-        items.set(skill.name, skill);
-        unused.set(basename(skill.folder), result.unused);
-      } else if (winner.path !== skill.path)
-        problems.push({ path: skill.path, text: `is overridden by ${winner.path}, which has the same name.` });
-    }
-    problems.push(...reportIgnoredFrontMatter(folder.folder, 'skills', unused));
-  }
-  return { items: [...items.values()], problems };
+export function loadSkills(folders: readonly ExtensionFolder[]): Promise<ExtensionLoadResult<Skill>> {
+  return loadExtensionFiles(folders, SKILLS);
 }
 
-/** Reads a skill and its ignored fields, or returns why it cannot be used; `undefined` when it may not be read. */
-async function readSkill(
-  path: string,
-  { source, admit = admitEveryPath, prefix = '', pluginVariables }: ExtensionFolder,
-): Promise<{ readonly skill: Skill; readonly unused: readonly string[] } | ExtensionProblem | undefined> {
-  const realPath = admit(path);
-  if (realPath === undefined) return undefined;
-  const text = await readRegularFile(realPath, MAX_BYTES).catch((thrown) => ({
-    path,
-    text: describeSkippedFile(thrown),
-  }));
-  if (typeof text !== 'string') return text;
-  const { fields, body, problem } = await parseFrontMatter(text);
-  if (problem !== undefined) return { path, line: problem.line, text: `${problem.text}. The skill is ignored.` };
-  const folder = join(path, '..');
-  const callable = parseCommandFrontMatter(fields);
-  const description = readFrontMatterDescription(fields) ?? getDescriptionFromBody(body);
-  if (description === '') {
-    const reason = 'has neither a description nor a body, so the model cannot know when to use it. It is ignored.';
-    return { path, line: 1, text: reason };
+const SKILLS: ExtensionKind<Skill> = {
+  label: 'skills',
+  broken: { text: 'The skill is ignored.', use: 'nothing' },
+  getListedPath: dirname,
+  listFiles: readSkillFiles,
+  parse({ path, fields, body }, { source, prefix = '', pluginVariables }) {
+    const folder = join(path, '..');
+    const description = readFrontMatterDescription(fields) ?? getDescriptionFromBody(body);
+    if (description === '')
+      return {
+        problem: 'has neither a description nor a body, so the model cannot know when to use it. It is ignored.',
+      };
+    const skillName = getFrontMatterText(fields, 'name')?.trim() || basename(folder);
+    const item = {
+      ...parseCommandFrontMatter(fields),
+      name: `${prefix}${skillName}`,
+      slashName: `${prefix}${/\s/.test(skillName) ? basename(folder).replaceAll(/\s+/g, '-') : skillName}`,
+      description,
+      folder,
+      path,
+      source,
+      body,
+      paths: readPathGlobs(fields),
+      ...(pluginVariables === undefined ? {} : { pluginVariables }),
+    };
+    return { item, ignoredFields: listIgnoredFrontMatterFields(fields) };
+  },
+  describeOverride: (_, { path }) => `is overridden by ${path}, which has the same name.`,
+};
+
+/** Reads the file of each skill in a folder; those that may not be read are left out. */
+async function readSkillFiles({ folder, admit = admitEveryPath }: ExtensionFolder): Promise<MarkdownFolder> {
+  const files: MarkdownFile[] = [];
+  const skipped: { readonly path: string; readonly text: string }[] = [];
+  for (const path of await listSkillFiles(folder)) {
+    const realPath = admit(path);
+    if (realPath === undefined) continue;
+    try {
+      const text = await readRegularFile(realPath, MAX_BYTES);
+      if (text !== undefined) files.push({ path, name: basename(join(path, '..')), text });
+    } catch (thrown) {
+      skipped.push({ path, text: describeSkippedFile(thrown) });
+    }
   }
-  const skillName = getFrontMatterText(fields, 'name')?.trim() || basename(folder);
-  const skill: Skill = {
-    ...callable,
-    name: `${prefix}${skillName}`,
-    slashName: `${prefix}${/\s/.test(skillName) ? basename(folder).replaceAll(/\s+/g, '-') : skillName}`,
-    description,
-    folder,
-    path,
-    source,
-    body,
-    paths: readPathGlobs(fields),
-    ...(pluginVariables === undefined ? {} : { pluginVariables }),
-  };
-  return { skill, unused: listIgnoredFrontMatterFields(fields) };
+  return { files, skipped };
 }
 
 async function listSkillFiles(folder: string): Promise<readonly string[]> {
