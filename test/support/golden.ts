@@ -209,7 +209,7 @@ function createCleaner({ dir, home }: Pick<TempProject, 'dir' | 'home'>, url: st
 function numberIds(text: string): string {
   const names = new Map<string, string>();
   const id =
-    /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\b[0-9a-f]{24,64}\b|\b[\w-]{43}\b(?==?")|agent_\w{8}|\b[0-9a-f]{40}\b/g;
+    /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\b[0-9a-f]{24,64}\b|(?<![\w-])[\w-]{43}(?==?")|agent_\w{8}|\b[0-9a-f]{40}\b/g;
   return text.replaceAll(id, (found) => {
     const name = names.get(found) ?? `<id ${names.size + 1}>`;
     names.set(found, name);
