@@ -1,5 +1,6 @@
 /** `@ouro-cli/agent/agent`: the agent, the loop and their types. It needs no Node APIs. */
 
+export type { RunEnd } from '../agent/agent-run-records.ts';
 export { type Budget, createBudget, type RequestCost, type Reservation } from '../agent/budget.ts';
 export type { ContextFill, ContextLevel } from '../context/context-levels.ts';
 export type {
@@ -98,7 +99,6 @@ export type {
   BeforeToolCallResult,
   LogLevel,
   ResponseFacts,
-  RunEnd,
   RunOptions,
 } from './agent/options.ts';
 export type { ApiMessage, PromptInput } from './agent/parse-app-messages.ts';

@@ -3,12 +3,14 @@ import { delimiter } from 'node:path';
 import type { JsonObject } from '../contracts/json.ts';
 import type { Decision, PermissionAnswer, PermissionMode, PermissionRequest, Policy } from '../contracts/permission.ts';
 import type { CallRequest, GateVerdict, Tool } from '../contracts/tool.ts';
+import { omitUndefined } from '../lib/json.ts';
 import { createToolFactsLookup, type GetToolFacts } from '../permissions/create-decision-context.ts';
 import { decide } from '../permissions/decide.ts';
 import { diskFs } from '../permissions/permission-fs.ts';
 import { createPermissionGate } from '../permissions/permission-gate.ts';
 import { parseRuleTexts } from '../permissions/rules/parse-rule.ts';
 import type { AgentTool } from '../tools/definition/application-tool.ts';
+import { interceptCalls } from '../tools/definition/intercept-calls.ts';
 import { TOOL_TRAITS } from '../tools/tool-traits.ts';
 import { getEnvironmentVariables } from './runtime.ts';
 
@@ -107,31 +109,23 @@ export function createRulesGate(rules: GateRules): ToolGate {
 
 /** Wraps a tool so that it works in one folder, behind a permission gate, which decides about its calls. */
 export function wrapWithGate(tool: Tool, { cwd, gate }: { readonly cwd: string; readonly gate: ToolGate }): AgentTool {
-  return {
-    requiresApproval: () => undefined,
-    ...tool,
-    prepare(input) {
-      const prepared = tool.prepare(input);
-      if (!prepared.ok) return prepared;
-      const { call } = prepared;
-      return {
-        ok: true,
-        call: {
-          ...call,
-          async call(context) {
-            const { title, isReadOnly, input: callInput, shell } = call;
-            const request: CallRequest = {
-              ...{ callId: context.callId, tool: tool.name, title, input: callInput, cwd, isReadOnly },
-              ...(shell === undefined ? {} : { shell }),
-            };
-            const verdict = await gate(request, context.signal);
-            if (verdict.behavior === 'deny') return { content: verdict.message, isError: true };
-            const approved = verdict.input === call.input ? prepared : tool.prepare(verdict.input);
-            if (!approved.ok) return { content: approved.problem, isError: true };
-            return approved.call.call({ ...context, cwd });
-          },
-        },
-      };
-    },
-  };
+  const gated = interceptCalls<AgentTool>(tool, async (call, context) => {
+    const { title, isReadOnly, input, shell } = call;
+    const request = {
+      callId: context.callId,
+      tool: tool.name,
+      title,
+      input,
+      cwd,
+      isReadOnly,
+      ...omitUndefined({ shell }),
+    };
+    const verdict = await gate(request, context.signal);
+    if (verdict.behavior === 'deny') return { content: verdict.message, isError: true };
+    const approved = verdict.input === input ? { ok: true as const, call } : tool.prepare(verdict.input);
+    if (!approved.ok) return { content: approved.problem, isError: true };
+    return approved.call.call({ ...context, cwd });
+  });
+  // The gate asks, so a tool that says nothing about itself is not asked about a second time.
+  return Object.assign(gated, { requiresApproval: gated.requiresApproval ?? (() => undefined) });
 }

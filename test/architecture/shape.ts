@@ -25,7 +25,6 @@ const JOINING_FILES: Readonly<Record<string, string>> = {
   'app/loop/list-features.ts': 'the list of features',
   'app/loop/agent-loop-parts.ts': 'the parts of the loop',
   'app/loop/query-deps-factory.ts': 'what the loop asks of each of them',
-  'app/loop/main-agent.ts': 'what a prompt waits for',
 };
 
 /** The file of app/ that all its folders may import. */

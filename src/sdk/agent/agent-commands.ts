@@ -1,5 +1,6 @@
 import { applyCompaction } from '../../agent/agent-context.ts';
 import type { AgentPort } from '../../agent/agent-deps.ts';
+import { type AgentRunRecords, getReplyText, type RunEnd } from '../../agent/agent-run-records.ts';
 import { NO_SPENDING, type SpendingMeter } from '../../agent/spending.ts';
 import type { Agent, AgentListener } from '../../contracts/agent.ts';
 import type { QueuedMessage, Spending } from '../../contracts/event.ts';
@@ -10,9 +11,8 @@ import type { Terminal } from '../../contracts/terminal-reason.ts';
 import { deepFreeze } from '../../lib/json.ts';
 import { resolveUndefinedOnAbort } from '../../lib/promises.ts';
 import { dismissPendingQuestions } from './agent-questions.ts';
-import { type AgentRunRecords, getReplyText } from './agent-run-records.ts';
 import { checkAgentChange, checkRunOptions } from './check-agent-options.ts';
-import type { AgentChange, AgentOptions, AgentSnapshot, RunEnd, RunOptions } from './options.ts';
+import type { AgentChange, AgentOptions, AgentSnapshot, RunOptions } from './options.ts';
 import {
   type ApiMessage,
   type MessageConversionDeps,

@@ -1,9 +1,10 @@
+import type { RunEnd } from '../../agent/agent-run-records.ts';
 import type { AgentEvent } from '../../contracts/event.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import { resolveUndefinedOnAbort } from '../../lib/promises.ts';
 import { createFixedReplyPort, FAULTS, withFaults } from '../../model/with-faults.ts';
 import type { SdkAgent } from './agent-commands.ts';
-import type { AgentOptions, RunEnd } from './options.ts';
+import type { AgentOptions } from './options.ts';
 
 /** The options that a check sets. Pass all of them on to `createAgent`. */
 export type CheckedOptions = Required<Pick<AgentOptions, 'model' | 'maxTurns' | 'maxBudgetUsd' | 'maxRetryDelayMs'>>;

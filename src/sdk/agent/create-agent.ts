@@ -1,8 +1,10 @@
 import { createAgentContext } from '../../agent/agent-context.ts';
 import type { AgentPort } from '../../agent/agent-deps.ts';
+import { createAgentRunRecords, type RunEnd } from '../../agent/agent-run-records.ts';
 import { createBudget } from '../../agent/budget.ts';
 import { composeAgent } from '../../agent/compose-agent.ts';
 import { createSpendingMeter, type SpendingMeter } from '../../agent/spending.ts';
+import { createToolUndoLog } from '../../agent/undo-calls.ts';
 import { addContextReductionLevels } from '../../context/context-levels.ts';
 import type { AgentListener } from '../../contracts/agent.ts';
 import { EFFORTS } from '../../contracts/model.ts';
@@ -12,11 +14,9 @@ import { passthroughContext } from '../../engine/default-deps.ts';
 import { createModelChain } from '../../model/model-chain.ts';
 import { getEnvironmentVariables } from '../runtime.ts';
 import { createSdkAgentMethods, type SdkAgent } from './agent-commands.ts';
-import { createAgentRunRecords } from './agent-run-records.ts';
 import { checkAgentOptions } from './check-agent-options.ts';
-import { toAgentTools } from './convert-tools.ts';
 import { listFeatures } from './list-features.ts';
-import type { AgentOptions, RunEnd } from './options.ts';
+import type { AgentOptions } from './options.ts';
 import { parseAppMessages } from './parse-app-messages.ts';
 import { createMessageConversion, createRunDeps } from './run-deps.ts';
 import { type AgentSetup, createAgentSetup } from './setup.ts';
@@ -29,7 +29,6 @@ import {
   parseAgentCapsule,
   parsePermissionAnswer,
 } from './suspension.ts';
-import { createToolUndoLog } from './undo-calls.ts';
 
 /** Creates an agent. Without options it uses the default model, the key from the environment, and no tools. */
 export function createAgent(options: AgentOptions = {}): SdkAgent {
@@ -74,10 +73,7 @@ function createFromOptions(options: AgentOptions, continued: Continuation | unde
   });
   const setup = createAgentSetup(options, {
     createChain: (model) => createModelChain(model, options, getEnvironmentVariables()),
-    toTools: (tools) =>
-      toAgentTools('createAgent', tools, async (call) => {
-        return continued?.resumption.getOutcome(call.context.callId) ?? undo.run(call);
-      }),
+    runCall: async (call) => continued?.resumption.getOutcome(call.context.callId) ?? undo.run(call),
   });
   const meter = createSpendingMeter({
     budgets: [

@@ -8,7 +8,6 @@ import type { Message } from '../../contracts/message.ts';
 import type { Effort, ModelFailure, ModelRequest, SystemPart } from '../../contracts/model.ts';
 import type { PermissionAnswer, PermissionRequest } from '../../contracts/permission.ts';
 import type { ContextPort } from '../../contracts/query.ts';
-import type { Terminal } from '../../contracts/terminal-reason.ts';
 import type { CallRequest, Tool, ToolOutcome, UserAnswer, UserQuestion } from '../../contracts/tool.ts';
 import type { ModelAccess, ModelChoice } from '../../model/model-chain.ts';
 import type { JsonToolDefinition, PlainTool } from '../../tools/definition/application-tool.ts';
@@ -146,14 +145,6 @@ export type AgentChange = Pick<AgentOptions, 'model' | 'systemPrompt' | 'tools' 
 export type RunOptions = {
   /** Aborts the run. */
   readonly signal?: AbortSignal;
-};
-
-/** The end of a run. */
-export type RunEnd = Terminal & {
-  /** Text of the last reply of the run; empty if there was none. */
-  readonly text: string;
-  /** Spending of the run. */
-  readonly spent: Spending;
 };
 
 /** A frozen snapshot of an agent for display. */

@@ -1,4 +1,5 @@
 import type { AgentPort } from '../../agent/agent-deps.ts';
+import type { AgentRunRecords } from '../../agent/agent-run-records.ts';
 import type { SpendingMeter } from '../../agent/spending.ts';
 import { bindContextPortMethods } from '../../context/context-levels.ts';
 import type { Agent } from '../../contracts/agent.ts';
@@ -16,7 +17,6 @@ import { getErrorMessage } from '../../lib/errors.ts';
 import { omitUndefined } from '../../lib/json.ts';
 import type { AgentTool } from '../../tools/definition/application-tool.ts';
 import { type AgentQuestionPort, createAgentQuestions } from './agent-questions.ts';
-import type { AgentRunRecords } from './agent-run-records.ts';
 import type { AgentOptions } from './options.ts';
 import type { AgentSetup } from './setup.ts';
 import type { CapsuleResumption } from './suspension.ts';

@@ -1,10 +1,11 @@
 import { z } from 'zod';
+import type { RunEnd } from '../../agent/agent-run-records.ts';
 import type { AgentListener } from '../../contracts/agent.ts';
 import type { UserMessage } from '../../contracts/message.ts';
 import type { CompactionResult } from '../../contracts/query.ts';
 import type { SdkAgent } from '../agent/agent-commands.ts';
 import { checkRunOptions } from '../agent/check-agent-options.ts';
-import type { RunEnd, RunOptions } from '../agent/options.ts';
+import type { RunOptions } from '../agent/options.ts';
 import { type PromptInput, parsePromptInput } from '../agent/parse-app-messages.ts';
 import { type AgentCapsule, parseAgentCapsule } from '../agent/suspension.ts';
 import type { REMOTE_METHODS } from './wire-format.ts';

@@ -1,8 +1,15 @@
-import { NO_SPENDING, type SpendingMeter, subtractSpending } from '../../agent/spending.ts';
-import type { AgentEvent } from '../../contracts/event.ts';
-import { listMessageBlocks, type Message } from '../../contracts/message.ts';
-import type { Terminal } from '../../contracts/terminal-reason.ts';
-import type { RunEnd } from './options.ts';
+import type { AgentEvent, Spending } from '../contracts/event.ts';
+import { listMessageBlocks, type Message } from '../contracts/message.ts';
+import type { Terminal } from '../contracts/terminal-reason.ts';
+import { NO_SPENDING, type SpendingMeter, subtractSpending } from './spending.ts';
+
+/** The end of a run. */
+export type RunEnd = Terminal & {
+  /** Text of the last reply of the run; empty if there was none. */
+  readonly text: string;
+  /** Spending of the run. */
+  readonly spent: Spending;
+};
 
 /** The records of the runs of an agent: requests, texts and spending of each, and the signals that stop them. */
 export type AgentRunRecords = ReturnType<typeof createAgentRunRecords>;

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { createAgent } from '../../../src/sdk/agent/create-agent.ts';
-import type { AgentOptions } from '../../../src/sdk/agent/options.ts';
-import { buildTool } from '../../../src/tools/definition/application-tool.ts';
-import { calls, type ScriptedReply, says, scripted } from '../../support/loop/scripted.ts';
+import { createAgent } from '../../src/sdk/agent/create-agent.ts';
+import type { AgentOptions } from '../../src/sdk/agent/options.ts';
+import { buildTool } from '../../src/tools/definition/application-tool.ts';
+import { calls, type ScriptedReply, says, scripted } from '../support/loop/scripted.ts';
 
 /** An agent with a tool that books and can take it back, and what happened. */
 function createBooker(replies: readonly ScriptedReply[], options: AgentOptions = {}) {

@@ -1,12 +1,21 @@
-import type { Message } from '../../contracts/message.ts';
-import type { Terminal } from '../../contracts/terminal-reason.ts';
-import type { ToolOutcome } from '../../contracts/tool.ts';
-import { getErrorMessage } from '../../lib/errors.ts';
-import { resolveUndefinedOnAbort } from '../../lib/promises.ts';
-import type { RunnableToolCall } from './convert-tools.ts';
+import type { JsonObject } from '../contracts/json.ts';
+import type { Message } from '../contracts/message.ts';
+import type { Terminal } from '../contracts/terminal-reason.ts';
+import type { CallContext, ToolOutcome } from '../contracts/tool.ts';
+import { getErrorMessage } from '../lib/errors.ts';
+import { resolveUndefinedOnAbort } from '../lib/promises.ts';
+import type { AgentTool } from '../tools/definition/application-tool.ts';
 
 /** An undo that takes longer counts as failed. */
 const UNDO_TIMEOUT_MS = 60_000;
+
+/** A call of a tool that is about to run, with the function that runs it. */
+export type RunnableToolCall = {
+  readonly tool: AgentTool;
+  readonly input: JsonObject;
+  readonly context: CallContext;
+  readonly run: () => Promise<ToolOutcome>;
+};
 
 /** The calls of the current run that can be undone. */
 export type ToolUndoLog = {
