@@ -101,10 +101,13 @@ export function createAppendFile(
 function createReopeningFile(path: string, fs: AppendFs, onRestored: () => void) {
   let handle: AppendHandle | undefined;
   let needsNewline = false;
+  let syncing: Promise<unknown> = Promise.resolve();
 
   async function close(): Promise<void> {
     const old = handle;
     handle = undefined;
+    // A descriptor that is closed meanwhile makes the system call fail, or sync another file.
+    await syncing;
     await old?.close().catch(() => undefined);
   }
 
@@ -127,7 +130,11 @@ function createReopeningFile(path: string, fs: AppendFs, onRestored: () => void)
         throw thrown;
       }
     },
-    sync: async () => handle?.sync(),
+    async sync() {
+      const done = handle?.sync();
+      syncing = Promise.allSettled([syncing, done]);
+      await done;
+    },
     close,
   };
 }

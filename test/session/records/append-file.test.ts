@@ -38,6 +38,25 @@ test('a record after the end is written, and leaves no file open', async () => {
   expect([disk.text(), disk.isOpen()]).toEqual(['one\ntwo\nthree\n', 0]);
 });
 
+test('a file is not closed while it is written to the disk', async () => {
+  const { promise: synced, resolve: endSync } = Promise.withResolvers<void>();
+  const steps: string[] = [];
+  const fs: AppendFs = {
+    open: async () => ({
+      endsWithNewline: true,
+      write: async () => undefined,
+      sync: () => synced.then(() => void steps.push('synced')),
+      close: async () => void steps.push('closed'),
+    }),
+  };
+  const file = createAppendFile('session.jsonl', fs, () => undefined);
+  await file.append('one\n');
+  const ends = [file.sync(), file.close()];
+  setImmediate(endSync);
+  await Promise.all(ends);
+  expect(steps).toEqual(['synced', 'closed']);
+});
+
 const BIG = `${'x'.repeat(3_000_000)}\n`;
 
 test.each<[string, (path: string, folder: string) => Promise<void>, string, readonly string[]]>([
