@@ -181,7 +181,11 @@ const SWAPS: readonly Variant[] = [
     (project) => project.write('package.json', JSON.stringify({ scripts: { x: 'echo evil' } })),
   ],
   ['a module is given by name', 'python3 -m module', (project) => project.write('module.py', 'print("evil")\n')],
-  ['a variable is cut', 'sh \x24{CLAUDE_PROJECT_DIR%/}/hook.sh', (project) => project.write('hook.sh', 'echo evil\n')],
+  [
+    'a variable is cut',
+    'sh "\x24{CLAUDE_PROJECT_DIR%/}/hook.sh"',
+    (project) => project.write('hook.sh', 'echo evil\n'),
+  ],
   ['a variable has a default', 'sh "\x24{NOTHING:-hook.sh}"', (project) => project.write('hook.sh', 'echo evil\n')],
   ['the current folder is a tilde', 'sh ~+/hook.sh', (project) => project.write('hook.sh', 'echo evil\n')],
   ['xargs inserts the name', 'echo hook | xargs -I{} sh ./{}.sh', (project) => project.write('hook.sh', 'echo evil\n')],
