@@ -57,7 +57,8 @@ function createWrap(
   { readOnlySandbox }: GuardDeps,
 ): (argv: readonly string[]) => readonly string[] {
   if (!isInProject && start.origin !== 'project') return (argv) => argv;
-  const secrets = listSecretVariables(start);
+  // On Windows no path of a shell is known.
+  const secrets = process.platform === 'win32' ? [] : listSecretVariables(start);
   const withoutSecrets = secrets.length === 0 ? [] : ['/bin/sh', '-c', `unset ${secrets.join(' ')}; exec "$@"`, 'sh'];
   if (!isInProject || use !== 'reads' || readOnlySandbox?.canEnforceReadOnly() !== true)
     return (argv) => [...withoutSecrets, ...argv];
