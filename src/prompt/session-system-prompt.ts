@@ -11,6 +11,7 @@ import type { GitRepository } from '../git/git-repository.ts';
 import { findEnclosingRepository } from '../git/git-repository.ts';
 import { omitUndefined } from '../lib/json.ts';
 import { findShell } from '../lib/processes/find-shell.ts';
+import { createStateHolder } from '../lib/state-holder.ts';
 import { wrapInReminder } from '../lib/text/reminder.ts';
 import type { ModelRegistry } from '../model/registry/model-registry.ts';
 import { describeAllowedCalls } from '../permissions/denial-message.ts';
@@ -31,8 +32,6 @@ import {
   getPromptPartText,
   isFolderDependentPromptPart,
   reduceSystemPromptState,
-  type SystemPromptEvent,
-  type SystemPromptState,
   shouldCompareSystemPrompt,
 } from './system-prompt-state.ts';
 
@@ -68,22 +67,23 @@ export type SessionSystemPrompt = ReturnType<typeof createSessionSystemPrompt>;
 export function createSessionSystemPrompt(core: PromptCore, deps: PromptDeps) {
   const { options, live, repository } = core;
   const { sentBefore } = deps;
-  const { now, change } = createStateHolder(
+  const { current, update } = createStateHolder(
     createSystemPromptState(
       sentBefore && { system: sentBefore.system, memoryText: sentBefore.instructions ?? undefined },
     ),
+    reduceSystemPromptState,
   );
   const memory = createMemoryFiles(core, deps);
   const dynamicParts = options.dynamicSections === undefined ? 'stay' : 'move';
   const system = createSystemPrompt(async () => {
     const parts = await renderParts(core, deps, memory);
-    change({ type: 'rendered', parts, dynamicParts });
+    update({ type: 'rendered', parts, dynamicParts });
     return dynamicParts === 'move' ? parts.filter((part) => !isFolderDependentPromptPart(part)) : parts;
   }, sentBefore?.system);
   const facts = createFactTracker(
     {
       date: formatToday,
-      branch: () => now().branch,
+      branch: () => current().branch,
       mode: () => live.current().mode,
       ...omitUndefined({ planInstructions: options.planInstructions }),
       answering: () => resolveAnswerStyle(core),
@@ -98,14 +98,14 @@ export function createSessionSystemPrompt(core: PromptCore, deps: PromptDeps) {
   );
 
   async function updateBranch(): Promise<void> {
-    change({ type: 'branch', branch: await repository.readBranch() });
+    update({ type: 'branch', branch: await repository.readBranch() });
   }
 
   async function compareWithEarlierRun(): Promise<void> {
-    if (!shouldCompareSystemPrompt(now())) return;
+    if (!shouldCompareSystemPrompt(current())) return;
     const [rendered, git] = await Promise.all([renderParts(core, deps, memory), repository.initialSnapshot]);
     // Checked again: two prompts may have started the comparison at the same time.
-    if (shouldCompareSystemPrompt(now())) change({ type: 'compared', system: system.parts(), rendered, git });
+    if (shouldCompareSystemPrompt(current())) update({ type: 'compared', system: system.parts(), rendered, git });
   }
 
   return {
@@ -118,44 +118,31 @@ export function createSessionSystemPrompt(core: PromptCore, deps: PromptDeps) {
     },
     /** Returns the facts the model knows, so that a resume does not repeat them. */
     save() {
-      const { memoryText } = now();
+      const { memoryText } = current();
       const isInSystemPrompt = memoryText === getPromptPartText(system.parts(), 'memory');
       return { announced: facts.getKnownFacts(), instructions: isInSystemPrompt ? null : memoryText };
     },
     /** Returns the branch as the model knows it. */
-    getBranch: () => now().branch,
+    getBranch: () => current().branch,
     /** Tells the model what has changed since the last request. */
     async reminders(moment: ReminderMoment): Promise<readonly string[]> {
       // A call may have changed extensions; before a prompt they are read with the settings.
       if (moment === 'turn') await core.extensions.refresh();
       await updateBranch();
-      return [...facts.collect(), ...change({ type: 'news_taken' }).news].map(wrapInReminder);
+      return [...facts.collect(), ...update({ type: 'news_taken' }).news].map(wrapInReminder);
     },
     /** Resets the prompt for a cleared conversation. */
     restart(): void {
       system.forget();
       facts.restart();
-      change({ type: 'restarted' });
+      update({ type: 'restarted' });
     },
     /** Returns the parts about the environment of the conversation, for sub-agents. */
-    listDynamicParts: () => [...now().moved, ...system.parts().filter(isFolderDependentPromptPart)],
+    listDynamicParts: () => [...current().moved, ...system.parts().filter(isFolderDependentPromptPart)],
     onEvent({ type }: AgentEvent): void {
       if (type !== 'compacted') return;
       facts.compacted();
-      change({ type: 'compacted', system: system.parts() });
-    },
-  };
-}
-
-/** Creates a holder of the prompt state. `change` returns the state before the event. */
-function createStateHolder(first: SystemPromptState) {
-  let state = first;
-  return {
-    now: () => state,
-    change(event: SystemPromptEvent): SystemPromptState {
-      const before = state;
-      state = reduceSystemPromptState(before, event);
-      return before;
+      update({ type: 'compacted', system: system.parts() });
     },
   };
 }

@@ -3,6 +3,7 @@ import { open, realpath, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { getErrnoCode } from '../../lib/errors.ts';
 import { expandHomePath } from '../../lib/files/path-style.ts';
+import type { StateHolder } from '../../lib/state-holder.ts';
 import { formatBytes } from '../../lib/text/format.ts';
 import { listMemoryLocations, listMemoryRuleFiles, type MemoryLocation } from './memory-locations.ts';
 import type { MemoryEvent, MemoryState } from './memory-state.ts';
@@ -33,11 +34,7 @@ export type MemoryReadRequest = {
 };
 
 /** The loading of memory files: reads the state and dispatches events about files found. */
-export type MemoryLoader = {
-  readonly deps: MemoryDeps;
-  readonly getState: () => MemoryState;
-  readonly dispatch: (event: MemoryEvent) => void;
-};
+export type MemoryLoader = StateHolder<MemoryState, MemoryEvent> & { readonly deps: MemoryDeps };
 
 const IMPORT_DEPTH = 5;
 
@@ -61,8 +58,8 @@ export async function loadMemoryFolder(
   folder: string,
   scope: 'project' | 'nested',
 ): Promise<void> {
-  if (loader.getState().folders.has(folder)) return;
-  loader.dispatch({ type: 'folder_read', folder });
+  if (loader.current().folders.has(folder)) return;
+  loader.update({ type: 'folder_read', folder });
   for (const location of listMemoryLocations(folder, scope)) await loadMemoryLocation(loader, location, folder);
 }
 
@@ -79,22 +76,22 @@ export async function loadMemoryLocation(
   folder: string,
   { depth, ...via }: ImportContext = { depth: 0 },
 ): Promise<void> {
-  const { deps, getState, dispatch } = loader;
+  const { deps, current, update } = loader;
   const source = await readMemoryFile(location.path, createMemoryReadCheck(location, deps, via.importedBy));
   if (source?.excludedReason !== undefined) {
-    dispatch({
+    update({
       type: 'excluded',
       folder,
       file: { ...location, text: '', ...via, excludedReason: source.excludedReason },
     });
     return;
   }
-  if (source?.problem !== undefined) dispatch({ type: 'problem', message: `${location.path} ${source.problem}` });
-  if (source?.ok !== true || getState().realPaths.has(source.realPath)) return;
+  if (source?.problem !== undefined) update({ type: 'problem', message: `${location.path} ${source.problem}` });
+  if (source?.ok !== true || current().realPaths.has(source.realPath)) return;
   const { text, imports, paths, problem } = await parseMemory(source.text);
-  if (problem !== undefined) dispatch({ type: 'problem', message: `${location.path} ${problem}` });
+  if (problem !== undefined) update({ type: 'problem', message: `${location.path} ${problem}` });
   const file: MemoryFile = { ...location, text, ...via, ...(paths === undefined ? {} : { paths }) };
-  dispatch({ type: 'file_read', known: { file, folder, realPath: source.realPath, mtimeMs: source.mtimeMs } });
+  update({ type: 'file_read', known: { file, folder, realPath: source.realPath, mtimeMs: source.mtimeMs } });
   for (const target of imports) {
     const path = await resolveImport(loader, target, location, depth);
     if (path !== undefined)
@@ -107,13 +104,13 @@ export async function loadMemoryLocation(
 
 /** Resolves an import; reports a problem and returns `undefined` when it cannot be followed. */
 async function resolveImport(
-  { deps, dispatch }: MemoryLoader,
+  { deps, update }: MemoryLoader,
   target: string,
   from: MemoryLocation,
   depth: number,
 ): Promise<string | undefined> {
   const path = resolve(expandHomePath(target, deps.home, dirname(from.path)));
-  const reportProblem = (why: string) => dispatch({ type: 'problem', message: `${from.path} imports ${target}${why}` });
+  const reportProblem = (why: string) => update({ type: 'problem', message: `${from.path} imports ${target}${why}` });
   if (depth >= IMPORT_DEPTH) reportProblem(` more than ${IMPORT_DEPTH} levels deep; it is ignored`);
   else if (await isFile(path)) return path;
   else if (/\.md$|^[./~]/.test(target)) reportProblem(', which does not exist');

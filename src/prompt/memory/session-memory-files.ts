@@ -2,6 +2,7 @@ import { lstat, stat } from 'node:fs/promises';
 import { dirname, relative, resolve, sep } from 'node:path';
 import { isPathBelow } from '../../lib/files/path-style.ts';
 import { parseIgnoreRules } from '../../lib/patterns/glob.ts';
+import { createStateHolder } from '../../lib/state-holder.ts';
 import {
   createMemoryReadCheck,
   isMemoryScopeAllowed,
@@ -13,9 +14,8 @@ import {
   readMemoryFile,
 } from './load-memory.ts';
 import { listFoldersDown, listMemoryLocations, listMemoryRuleFiles, type MemoryLocation } from './memory-locations.ts';
-import { EMPTY_MEMORY, type MemoryEvent, reduceMemoryState, type TrackedMemoryFile } from './memory-state.ts';
+import { EMPTY_MEMORY, reduceMemoryState, type TrackedMemoryFile } from './memory-state.ts';
 import { parseMemory } from './parse-memory.ts';
-
 import type { MemoryFile } from './render-memory.ts';
 
 /** The memory files of a session with their state, as shown by `/memory`. */
@@ -29,39 +29,38 @@ export type SessionMemory = ReturnType<typeof createSessionMemory>;
 
 /** Creates the memory of a session, which reads every file once, including its imports. */
 export function createSessionMemory(deps: MemoryDeps) {
-  let state = EMPTY_MEMORY;
-  const dispatch = (event: MemoryEvent) => {
-    state = reduceMemoryState(state, event);
-  };
-  const loader: MemoryLoader = { deps: deps, getState: () => state, dispatch: dispatch };
+  const { current, update } = createStateHolder(EMPTY_MEMORY, reduceMemoryState);
+  const loader: MemoryLoader = { deps, current, update };
 
   return {
     /** Loads the files for the system prompt. */
     load: async (): Promise<readonly MemoryFile[]> => {
-      dispatch({ type: 'started' });
+      update({ type: 'started' });
       for (const location of deps.globalFiles) await loadMemoryLocation(loader, location, dirname(location.path));
       const folders = deps.isTrusted() ? listFoldersDown(deps.root, deps.cwd()) : [];
       for (const folder of folders) await loadMemoryFolder(loader, folder, 'project');
       for (const folder of folders) await loadMemoryRuleFiles(loader, folder);
       for (const location of await listNamedLocations(deps)) await loadMemoryLocation(loader, location, deps.root);
       for (const path of await listUnreadFiles(deps))
-        dispatch({ type: 'problem', message: `${path} is not read: ${UNTRUSTED_REASON}` });
-      dispatch({ type: 'prompt_rendered' });
-      return state.loaded.map(({ file }) => file);
+        update({ type: 'problem', message: `${path} is not read: ${UNTRUSTED_REASON}` });
+      update({ type: 'prompt_rendered' });
+      return current().loaded.map(({ file }) => file);
     },
     /** Loads the memory files and rules that apply to these paths; each is returned once. */
     touch: async (paths: readonly string[]): Promise<readonly MemoryFile[]> => {
-      const before = state.loaded;
+      const before = current().loaded;
       for (const path of paths) await loadForPath(loader, resolve(deps.cwd(), path));
-      return state.loaded.filter((known) => !before.includes(known)).map(({ file }) => file);
+      return current()
+        .loaded.filter((known) => !before.includes(known))
+        .map(({ file }) => file);
     },
     /** Returns files changed on disk; a deleted file has an empty text. */
     changed: async (): Promise<readonly MemoryFile[]> => {
       const changes: MemoryFile[] = [];
-      for (const known of state.loaded) {
+      for (const known of current().loaded) {
         const reread = await rereadFile(known, deps);
         if (reread === undefined) continue;
-        dispatch({ type: 'file_changed', known: reread });
+        update({ type: 'file_changed', known: reread });
         if (reread.file.text !== known.file.text) changes.push(reread.file);
       }
       return changes;
@@ -73,19 +72,19 @@ export function createSessionMemory(deps: MemoryDeps) {
       if (source?.ok !== true) return;
       const { realPath, mtimeMs } = source;
       const { text } = await parseMemory(source.text);
-      const known = state.loaded.find(({ file }) => file.path === location.path);
+      const known = current().loaded.find(({ file }) => file.path === location.path);
       const file = { ...location, ...known?.file, text };
-      dispatch({ type: 'edit_accepted', known: { folder: dirname(location.path), ...known, file, realPath, mtimeMs } });
+      update({ type: 'edit_accepted', known: { folder: dirname(location.path), ...known, file, realPath, mtimeMs } });
     },
     /** Forgets files outside the system prompt after a compaction; they are returned again when they apply. */
-    compacted: () => dispatch({ type: 'compacted' }),
+    compacted: () => void update({ type: 'compacted' }),
     /** Lists the existing memory files and rules of the project, whether read or not. */
     listFound: async (): Promise<readonly string[]> => (deps.isTrusted() ? listExistingFiles(deps) : []),
     /** Lists the files that are not read because the folder is not trusted. */
     listUnread: (): Promise<readonly string[]> => listUnreadFiles(deps),
     report: (): MemoryReport => ({
-      files: [...state.loaded.map(toLoadedReport), ...state.waiting.map(toWaitingReport)],
-      problems: state.problems,
+      files: [...current().loaded.map(toLoadedReport), ...current().waiting.map(toWaitingReport)],
+      problems: current().problems,
     }),
   };
 }
@@ -120,16 +119,16 @@ function exists(path: string): Promise<boolean> {
 
 /** Loads the memory of the folders above a path and activates the rules that match it. */
 async function loadForPath(loader: MemoryLoader, path: string): Promise<void> {
-  const { deps, getState, dispatch } = loader;
+  const { deps, current, update } = loader;
   if (!deps.isTrusted() || !isPathBelow(deps.root, path)) return;
   for (const folder of listFoldersDown(deps.root, dirname(path))) {
-    if (getState().folders.has(folder)) continue;
+    if (current().folders.has(folder)) continue;
     await loadMemoryFolder(loader, folder, 'nested');
     await loadMemoryRuleFiles(loader, folder);
   }
-  for (const rule of getState().waiting) {
+  for (const rule of current().waiting) {
     const relativePath = relative(rule.folder, path).split(sep).join('/');
-    if (isMatchedByGlobs(rule.file.paths ?? [], relativePath)) dispatch({ type: 'rule_matched', rule });
+    if (isMatchedByGlobs(rule.file.paths ?? [], relativePath)) update({ type: 'rule_matched', rule });
   }
 }
 
