@@ -225,3 +225,30 @@ test('without a user a hook may approve, except for what always asks', async () 
   ]);
   expect(await project.read('made')).toBe('');
 });
+
+test('hooks of a sub-agent approve its own calls, and no others', async () => {
+  await using project = await createTempProject();
+  const worker = {
+    description: 'Works.',
+    prompt: 'Work.',
+    hooks: { PermissionRequest: hook(`echo '${ALLOWS}'`, 'Bash') },
+  };
+  await using api = await startApiServer({
+    turns: [
+      calls(toolUse('Bash', { command: 'touch outside' }, 'toolu_outside')),
+      calls(toolUse('Task', { description: 'Work', prompt: 'Work', subagent_type: 'worker' }, 'toolu_task')),
+      calls(toolUse('Bash', { command: 'touch inside' }, 'toolu_inside')),
+      says('Worked.'),
+      says('Done.'),
+    ],
+  });
+  const { code, stdout } = await runHere(
+    project,
+    ['-p', 'go', '--output-format=json', '--agents', JSON.stringify({ worker })],
+    api.url,
+  );
+  expect(code).toBe(0);
+  const denied: readonly { readonly tool_use_id: string }[] = JSON.parse(stdout).permission_denials;
+  expect(denied.map((one) => one.tool_use_id)).toEqual(['toolu_outside']);
+  expect(await project.read('inside')).toBe('');
+});

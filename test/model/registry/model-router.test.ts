@@ -62,3 +62,26 @@ test('an unsupported effort becomes the nearest supported one', async () => {
   await drain(port, { request: { ...REQUEST, model: 'groq/x', effort: 'max' } });
   expect(JSON.parse(server.seen[0]?.body ?? '{}')).toMatchObject({ reasoning_effort: 'high' });
 });
+
+const MODEL = 'claude-sonnet-5-5';
+const startOf = (abort: () => void) => async (): Promise<never> => {
+  abort();
+  return new Promise(() => undefined);
+};
+
+test.each<[string, (abort: () => void) => ModelConfig]>([
+  ['a key', (abort) => ({ model: MODEL, apiKey: startOf(abort) })],
+  ['a request', (abort) => ({ model: MODEL, apiKey: 'key', fetch: Object.assign(startOf(abort), fetch) })],
+  [
+    'a body',
+    (abort) => {
+      const send = async () => new Response(new ReadableStream({ pull: startOf(abort) }, { highWaterMark: 0 }));
+      return { model: MODEL, apiKey: 'key', fetch: Object.assign(send, fetch) };
+    },
+  ],
+])('an abort does not wait for %s that ignores it', async (_, configure) => {
+  const abort = new AbortController();
+  const { port } = chosen(configure(() => abort.abort()));
+  const { outcome } = await drain(port, { request: { ...REQUEST, model: MODEL }, signal: abort.signal });
+  expect(outcome).toMatchObject({ ok: false, failure: { kind: 'aborted' } });
+});
