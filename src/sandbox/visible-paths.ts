@@ -61,9 +61,14 @@ export function listVisiblePaths(
 
 /** Returns whether a path can be seen in a sandbox: the innermost folder that decides about it is shown. */
 export function isShown({ shown, emptied }: Pick<VisiblePaths, 'shown' | 'emptied'>, path: string): boolean {
-  const getDepth = (folders: readonly string[]) =>
-    folders.reduce((depth, folder) => (isPathInside(path, folder) ? Math.max(depth, folder.length) : depth), 0);
-  return getDepth(shown) > getDepth(emptied);
+  return getDepth(path, shown) > getDepth(path, emptied);
+}
+
+/** Returns the length of the innermost folder that contains a path. */
+function getDepth(path: string, folders: readonly string[]): number {
+  let depth = 0;
+  for (const folder of folders) if (folder.length > depth && isPathInside(path, folder)) depth = folder.length;
+  return depth;
 }
 
 const isPresent = (path: string) => isMountable(getPathKind(path));
