@@ -4,6 +4,8 @@ import { acceptOnlyArgumentValues, type ForeignToolCallForms } from '../input/ca
 import { parseJsonText } from '../input/coerce-input.ts';
 import type { ForeignArgumentConverter } from '../input/normalize-arguments.ts';
 
+const MS_PER_SECOND = 1000;
+
 type Conversion = ReturnType<ForeignArgumentConverter>;
 
 /** The forms in which Bash can be called. */
@@ -17,13 +19,13 @@ export const BASH_CALL_FORMS: ForeignToolCallForms = {
   ],
   synonyms: {
     command: ['cmd', 'script', 'command_line', 'bash_command', 'shell_command'],
-    timeout: ['timeout_milliseconds', 'max_wait'],
+    timeout: ['max_wait'],
     description: ['explanation', 'reason', 'summary', 'goal', 'purpose'],
     run_in_background: ['is_background', 'background', 'async', 'detach'],
     outside_sandbox: [],
     sandbox_write: [],
     wake_on: [],
-    timeout_ms: [],
+    timeout_ms: ['timeout_milliseconds'],
     timeout_seconds: ['timeout_sec', 'timeout_secs', 'timeout_s'],
     workdir: ['cwd', 'working_directory', 'working_dir', 'directory', 'dir_path', 'dir'],
     target_file: ['path', 'file_path'],
@@ -39,9 +41,10 @@ export const BASH_CALL_FORMS: ForeignToolCallForms = {
         : { problem: 'Bash runs a command line; put the file into the command.' },
     command: (value) => ({ set: { command: toCommandLine(value) } }),
     workdir: (folder, { command }) => ({ set: { command: runIn(String(folder), String(command ?? '')) } }),
-    timeout_seconds: (value) => ({ set: { timeout: Number(value) * 1000 } }),
-    timeout_ms: (value) => ({ set: { timeout: value } }),
+    // Before those with a unit in their name, which are taken as they are.
     timeout: convertTimeout,
+    timeout_seconds: (value) => ({ set: { timeout: Number(value) * MS_PER_SECOND } }),
+    timeout_ms: (value) => ({ set: { timeout: value } }),
     blocking: (value) => ({ set: { run_in_background: value === false || value === 'false' } }),
     restart: acceptOnlyArgumentValues(
       'Every call of Bash is a fresh shell; there is nothing to restart. Give a command.',
@@ -68,7 +71,7 @@ function toCommandLine(value: JsonValue): JsonValue {
   return words.length === 1 ? program : words.map(quoteShellWord).join(' ');
 }
 
-/** Runs a command in a folder and stays in the present one, as the assistants do that have this argument. */
+/** Runs a command in a folder without changing that of the session, as in the assistants that have this argument. */
 function runIn(folder: string, command: string): string {
   if (folder === '' || folder === '.') return command;
   // A plain command is shown on one line; anything else could end the group or join another command.
@@ -76,9 +79,7 @@ function runIn(folder: string, command: string): string {
   return `(cd ${quoteShellWord(folder)} && {\n${command}\n})`;
 }
 
-const MS_PER_SECOND = 1000;
-
-/** Takes a timeout that would be less than a second as seconds. */
+/** Treats a timeout below 1000 as seconds: models often confuse the units. */
 function convertTimeout(value: JsonValue): Conversion {
   const timeout = Number(value);
   if (!(timeout > 0 && timeout < MS_PER_SECOND)) return { set: { timeout: value } };

@@ -1,4 +1,4 @@
-import { allowed, denied, type RuledCase } from './cases.ts';
+import { allowed, asked, denied, type RuledCase } from './cases.ts';
 
 const SECRETS = { allow: ['Bash'], deny: ['Read(secrets/**)'] };
 
@@ -104,4 +104,7 @@ export const RULED_READS: readonly RuledCase[] = [
     'cp -r src /tmp/x',
     'tar cf x.tar src',
   ]),
+  // More folders than are followed.
+  ...asked({}, [`${'cd .; '.repeat(17)}cat src/a.ts`]),
+  ...allowed({}, [`${'cd .; '.repeat(16)}cat src/a.ts`]),
 ];

@@ -36,7 +36,7 @@ const SELECTING_OPTION = /^-(?:i?name|i?path|i?regex|wholename|newer\w*|mtime|mm
 const EXCLUDING_OPTION = /^--(?:exclude|include|i?glob|ignore)(?:-\w+)?=/;
 const MAX_PATHS = 1_000;
 const MAX_SEARCHES = 24;
-const MAX_MOVES = 6;
+const MAX_CD_COMMANDS = 16;
 const MAX_FOLDERS = 32;
 /** Length of the code that is shown with the names found in it. */
 const MAX_SHOWN_CODE = 200;
@@ -207,15 +207,15 @@ function listEnteredFolders(
 ): { readonly folders: readonly string[]; readonly isTruncated: boolean } {
   const folders = new Set(startCwds);
   const changes = commands.filter(({ argv }) => findProgramFacts(argv[0] ?? '').changesCwd === true);
-  for (const { argv } of changes.slice(0, MAX_MOVES)) {
+  for (const { argv } of changes.slice(0, MAX_CD_COMMANDS)) {
     const target = argv.slice(1).find((arg) => !arg.startsWith('-'));
     if (target === undefined) continue;
-    for (const cwd of [...folders].slice(0, MAX_MOVES)) {
+    for (const cwd of [...folders]) {
       const targets = expandPathArg(context, cwd, target).map((spelling) => resolveCallPath(context, cwd, spelling));
       for (const { kind, real } of targets) if (kind !== 'file' && folders.size <= MAX_FOLDERS) folders.add(real);
     }
   }
-  return { folders: [...folders], isTruncated: folders.size > MAX_FOLDERS };
+  return { folders: [...folders], isTruncated: folders.size > MAX_FOLDERS || changes.length > MAX_CD_COMMANDS };
 }
 
 /** Splits an argument into pieces that may be file names: `--file=x`, `file=@x`, `@x`, `user@host:x`. */
