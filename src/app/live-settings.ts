@@ -22,9 +22,9 @@ type LiveSettingsOptions = {
   readonly environment: Environment;
   readonly cwd: string;
   readonly trust: FolderTrust;
-  readonly tell: EventBus['emit'];
+  readonly emit: EventBus['emit'];
   /** Decides which extension files of the project may be read under the current settings. */
-  readonly admits: (loaded: () => LoadedSettings) => (path: string) => ProjectFileAdmission;
+  readonly canReadExtension: (loaded: () => LoadedSettings) => (path: string) => ProjectFileAdmission;
 };
 
 /** Opens settings and extensions, which are reloaded when a file has changed; `refresh` checks that at every prompt. */
@@ -33,8 +33,8 @@ export async function openLiveSettings({
   environment,
   cwd,
   trust,
-  tell,
-  admits,
+  emit,
+  canReadExtension,
 }: LiveSettingsOptions): Promise<{ readonly settings: LiveSettings; readonly extensions: CurrentExtensions }> {
   const { isTrusted } = trust;
   const { ouroHome, home } = environment;
@@ -70,7 +70,7 @@ export async function openLiveSettings({
     ]),
   ]);
   let loaded = await loadLayers();
-  const mayBeRead = admits(() => loaded);
+  const mayBeRead = canReadExtension(() => loaded);
   let extensions = await loadExtensionFiles();
 
   const wasValid = (file: string) =>
@@ -94,7 +94,7 @@ export async function openLiveSettings({
     const isBroken = next.problems.some((problem) => isWholeFileLost(problem) && wasValid(problem.file));
     if (isBroken) lines.push('The previous settings stay in effect until this is fixed.');
     else loaded = isTrusted ? next : keepRestrictions(loaded, next);
-    if (lines.length > 0) await tell({ type: 'notice', level: 'warn', topic: 'settings', text: lines.join('\n') });
+    if (lines.length > 0) await emit({ type: 'notice', level: 'warn', topic: 'settings', text: lines.join('\n') });
   }
 
   const settings: LiveSettings = {

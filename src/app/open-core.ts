@@ -3,19 +3,19 @@ import { realpath } from 'node:fs/promises';
 import type { Environment } from '../contracts/environment.ts';
 import type { CliRunOptions } from '../contracts/frontend/cli-run-options.ts';
 import type { ModelPort } from '../contracts/model.ts';
-import type { LiveSessionValues } from '../contracts/session-core.ts';
-import type { Settings } from '../contracts/settings.ts';
+import type { PermissionMode } from '../contracts/permission.ts';
+import type { LiveSessionValues, LiveSettings } from '../contracts/session-core.ts';
 import { applyAgentToOptions } from '../extensions/apply-agent.ts';
-import { openGitRepository } from '../git/git-repository.ts';
+import { type GitRepository, openGitRepository } from '../git/git-repository.ts';
 import { createFileLocks } from '../lib/files/file-locks.ts';
 import { createMountHealth } from '../lib/files/mount-health.ts';
-import { createKnownKeys } from '../lib/text/known-keys.ts';
+import { createKnownKeys, type KnownKeys } from '../lib/text/known-keys.ts';
 import { readStoredApiKeys } from '../model/api-keys.ts';
 import { explainUnsupportedEffort } from '../model/efforts.ts';
 import { applyToolAliases } from '../model/host-tool-aliases.ts';
 import { addSampleProject } from '../model/providers/demo/sample-project.ts';
 import { explainMissingModel } from '../model/registry/explain-missing-model.ts';
-import { openModelRegistry } from '../model/registry/model-registry.ts';
+import { type ModelRegistry, openModelRegistry } from '../model/registry/model-registry.ts';
 import { readProviderConfigs } from '../model/registry/provider-settings.ts';
 import { withMergedDeltas } from '../model/stream/merge-deltas.ts';
 import { createUsageMeter } from '../model/usage-meter.ts';
@@ -25,10 +25,10 @@ import { type OpenedSession, openRunSession } from '../session/open-run-session.
 import { createLiveSessionState } from '../session/persisted-state.ts';
 import type { RegisteredRun } from '../session/run-cleanup-log.ts';
 import { applySettingsEnvironment } from '../settings/effective-environment.ts';
-import { type Core, createEventBus, createInbox } from './core.ts';
+import { type Core, type CurrentExtensions, createEventBus, createInbox, type EventBus } from './core.ts';
 import { openLiveSettings } from './live-settings.ts';
 import { createExtensionReadGate } from './permissions/instruction-read-gate.ts';
-import { loadFolderTrust } from './trust/folder-trust.ts';
+import { type FolderTrust, loadFolderTrust } from './trust/folder-trust.ts';
 
 /** The opened core and session, or the reason why the run cannot start. */
 type OpenedCore =
@@ -45,49 +45,93 @@ export async function openCore(runOptions: CliRunOptions, started: RegisteredRun
   ]);
   if (!session.ok) return session;
   started.setLock(session.lock);
-  const { isTrusted } = trust;
-  // Before this point nothing in the folder was read, only its name.
-  const { variables } = started.environment;
-  const admits = createExtensionReadGate({ options: runOptions, environment: started.environment, cwd, trust });
-  const [repository, files] = await Promise.all([
+  const folder = await openFolder({ cwd, trust, bus }, runOptions, started.environment);
+  const withAgent = applyAgentToOptions(runOptions, folder.extensions.current().agents);
+  if (!withAgent.ok) return withAgent;
+  const options = await addSampleProject(withAgent.options);
+  const environment = applySettingsEnvironment(started.environment, folder.settings.loaded());
+  const run: Run = { ...folder, options, environment, session };
+  const model = await openModel(run);
+  if (!model.ok) return model;
+  const mode = resolveInitialMode(
+    restorePermissionMode(options, session.stored),
+    folder.settings.current(),
+    environment,
+  );
+  return mode.ok ? { ok: true, core: createCore(run, model, mode.mode), opened: session } : mode;
+}
+
+/** The folder of a run, before anything in it is read. */
+type TrustedFolder = { readonly cwd: string; readonly trust: FolderTrust; readonly bus: EventBus };
+
+/** The opened folder of a run: what is known of its repository, settings and extensions. */
+type OpenedFolder = TrustedFolder & {
+  readonly repository: GitRepository;
+  readonly settings: LiveSettings;
+  readonly extensions: CurrentExtensions;
+};
+
+/** Reads repository, settings and extensions of a folder. For the run, nothing in the folder was read before. */
+async function openFolder(
+  folder: TrustedFolder,
+  given: CliRunOptions,
+  environment: Environment,
+): Promise<OpenedFolder> {
+  const { cwd, trust, bus } = folder;
+  const canReadExtension = createExtensionReadGate({ options: given, environment, cwd, trust });
+  const [repository, configuration] = await Promise.all([
     openGitRepository(cwd, {
-      variables,
-      trusted: isTrusted,
+      variables: environment.variables,
+      trusted: trust.isTrusted,
       isConfigSafe: () => isReadingGitSafe(cwd),
       isSelfContained: () => isGitSelfContained(cwd),
     }),
-    openLiveSettings({ given: runOptions, environment: started.environment, cwd, trust, tell: bus.emit, admits }),
+    openLiveSettings({ given, environment, cwd, trust, emit: bus.emit, canReadExtension }),
   ]);
-  const { settings, extensions } = files;
-  const role = applyAgentToOptions(runOptions, extensions.current().agents);
-  if (!role.ok) return role;
-  const options = await addSampleProject(role.options);
-  const environment = applySettingsEnvironment(started.environment, settings.loaded());
-  const { problem, keys } = await readStoredApiKeys(environment);
-  const onSignIn = (setting: string, output: string) =>
-    void bus.emit({ type: 'notice', level: 'info', topic: 'model', text: `${setting}: ${output}` });
+  return { ...folder, repository, ...configuration };
+}
+
+/** A run whose options and environment are complete, with its folder and session. */
+type Run = OpenedFolder & {
+  readonly options: CliRunOptions;
+  readonly environment: Environment;
+  readonly session: OpenedSession;
+};
+
+/** The models that a run can use, and the keys that must not be stored with its session. */
+type OpenedModel = { readonly ok: true; readonly model: ModelRegistry; readonly knownKeys: KnownKeys };
+
+/** Opens keys, registry and port of the model, and looks up facts about it. Explains why no model can be used. */
+async function openModel(run: Run): Promise<OpenedModel | { readonly ok: false; readonly problem: string }> {
+  const { options, environment, cwd, settings, session, bus } = run;
+  const { problem: keyProblem, keys } = await readStoredApiKeys(environment);
   const knownKeys = createKnownKeys();
   for (const [name, key] of Object.entries(environment.keys)) knownKeys.add(name, key);
   for (const [name, { key }] of keys) if (typeof key === 'string') knownKeys.add(name, key);
+  const onSignIn = (setting: string, output: string) =>
+    void bus.emit({ type: 'notice', level: 'info', topic: 'model', text: `${setting}: ${output}` });
   const stored = { ...session.stored, keys, onSignIn, onKey: knownKeys.add };
-  const chosen = openModelRegistry(options, settings.current(), environment, settings.limits, stored);
-  const model = chosen.ok ? { ...chosen, port: await wrapModelPort(chosen.port, options, environment, cwd) } : chosen;
-  if (!model.ok) {
-    const read = readProviderConfigs(settings.current(), environment, keys);
-    return problem === undefined ? explainMissingModel(model, read.ok ? read.providers : {}) : { ok: false, problem };
+  const registry = openModelRegistry(options, settings.current(), environment, settings.limits, stored);
+  if (!registry.ok) {
+    if (keyProblem !== undefined) return { ok: false, problem: keyProblem };
+    const configs = readProviderConfigs(settings.current(), environment, keys);
+    return explainMissingModel(registry, configs.ok ? configs.providers : {});
   }
+  const model = { ...registry, port: await wrapModelPort(registry.port, options, environment, cwd) };
   await model.lookUp(model.model);
-  const effortError = checkEffort(options, model);
-  if (effortError !== undefined) return { ok: false, problem: effortError };
-  const mode = resolveInitialMode(restorePermissionMode(options, session.stored), settings.current(), environment);
-  if (!mode.ok) return mode;
-  const first = { model: model.model, mode: mode.mode, cwd };
-  const live = createLiveSessionState(createLiveValues(first, options, settings.current(), session));
-  const core: Core = {
+  const effortProblem = explainUnusableEffort(options, model);
+  return effortProblem === undefined ? { ok: true, model, knownKeys } : { ok: false, problem: effortProblem };
+}
+
+/** Creates the core of a run: its opened parts, its live values, and the empty state that its parts share. */
+function createCore(run: Run, { model, knownKeys }: OpenedModel, mode: PermissionMode): Core {
+  const { options, environment, cwd, trust, repository, settings, extensions, session, bus } = run;
+  const live = createLiveSessionState(createLiveValues(run, model.model, mode));
+  return {
     options,
     environment,
     cwd,
-    trusted: isTrusted,
+    trusted: trust.isTrusted,
     acceptsExternalFile: trust.acceptsOutside,
     programs: trust.programs,
     settings,
@@ -105,7 +149,26 @@ export async function openCore(runOptions: CliRunOptions, started: RegisteredRun
     now: Date.now,
     newId: randomUUID,
   };
-  return { ok: true, core, opened: session };
+}
+
+/** Creates the live values of a run: from the options, else from the resumed session, else from the settings. */
+function createLiveValues(run: Run, model: string, mode: PermissionMode): LiveSessionValues {
+  const { options, cwd } = run;
+  const { stored } = run.session;
+  const settings = run.settings.current();
+  return {
+    model,
+    effort: options.effort ?? stored.effort ?? settings.effort ?? 'auto',
+    thinkingTokens: options.maxThinkingTokens ?? stored.thinkingTokens,
+    mode,
+    cwd: stored.cwd ?? cwd,
+    todos: stored.todos ?? [],
+    title: stored.title?.title,
+    outputStyle: stored.outputStyle ?? settings.outputStyle ?? 'default',
+    plan: stored.plan,
+    grants: stored.grants ?? [],
+    directories: stored.directories ?? [],
+  };
 }
 
 /** A screen draws ten frames a second; a delta is shown with the frame after it. */
@@ -130,34 +193,12 @@ async function applyRecording(port: ModelPort, environment: Environment, cwd: st
   return openRecordedModel(port, modelRecording, { workspace: cwd, ouroHome, home });
 }
 
-/** Returns why the effort flag does not fit the model. With thinking disabled by tokens the flag has no effect. */
-function checkEffort(
+/** Explains why the effort flag does not fit the model. With thinking disabled by tokens the flag has no effect. */
+function explainUnusableEffort(
   { effort, maxThinkingTokens }: CliRunOptions,
-  { model, infoOf }: Extract<ReturnType<typeof openModelRegistry>, { ok: true }>,
+  { model, infoOf }: ModelRegistry,
 ): string | undefined {
   if (effort === undefined || maxThinkingTokens === 0) return undefined;
   const why = explainUnsupportedEffort(effort, infoOf(model));
   return why === undefined ? undefined : `Option --effort: ${why}`;
-}
-
-/** Creates the live values of a run: from the options, else from the resumed session, else from the settings. */
-function createLiveValues(
-  { model, mode, cwd }: Pick<LiveSessionValues, 'model' | 'mode' | 'cwd'>,
-  options: Pick<CliRunOptions, 'effort' | 'maxThinkingTokens'>,
-  settings: Pick<Settings, 'effort' | 'outputStyle'>,
-  { stored }: Pick<OpenedSession, 'stored'>,
-): LiveSessionValues {
-  return {
-    model,
-    effort: options.effort ?? stored.effort ?? settings.effort ?? 'auto',
-    thinkingTokens: options.maxThinkingTokens ?? stored.thinkingTokens,
-    mode,
-    cwd: stored.cwd ?? cwd,
-    todos: stored.todos ?? [],
-    title: stored.title?.title,
-    outputStyle: stored.outputStyle ?? settings.outputStyle ?? 'default',
-    plan: stored.plan,
-    grants: stored.grants ?? [],
-    directories: stored.directories ?? [],
-  };
 }

@@ -19,8 +19,8 @@ test('an untrusted folder may add restrictions during a session and cannot remov
     environment,
     cwd: project.dir,
     trust: await loadFolderTrust(project.dir, environment, undefined),
-    tell: async () => undefined,
-    admits: () => (realPath) => ({ ok: true, realPath }),
+    emit: async () => undefined,
+    canReadExtension: () => (realPath) => ({ ok: true, realPath }),
   });
   let seconds = 0;
   const rules = async (permissions: object | undefined) => {
