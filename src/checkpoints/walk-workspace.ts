@@ -1,11 +1,9 @@
 import { type Dirent, lstatSync, readdirSync, readlinkSync, type Stats } from 'node:fs';
-import { join, relative, sep } from 'node:path';
+import { join } from 'node:path';
 import { createMountHealth, MOUNT_NOT_ANSWERING, type MountHealth } from '../lib/files/mount-health.ts';
 import { decodeFileName, encodeFsPath, mayBeLossyFileName } from '../lib/files/non-utf8-paths.ts';
-import { readRegularFileSync } from '../lib/files/read-regular-file.ts';
-import { type IgnoreRules, parseIgnoreRules } from '../lib/patterns/glob.ts';
 import { formatBytes } from '../lib/text/format.ts';
-import { splitLines } from '../lib/text/lines.ts';
+import { createFolderIgnoreRules, type FolderIgnoreRules } from './folder-ignore-rules.ts';
 
 /** An entry of the workspace, with the metadata that shows whether it changed. */
 export type WorkspaceEntry =
@@ -57,16 +55,11 @@ export async function walkWorkspace(
   limits: WorkspaceWalkLimits = WORKSPACE_WALK_LIMITS,
   mounts: MountHealth = createMountHealth(),
 ): Promise<WorkspaceWalkResult> {
-  await mounts.check();
-  const entries = new Map<string, WorkspaceEntry>();
+  const total = createWalkedEntries();
   const unknown = new Map<string, string>();
-  const total = { files: 0, bytes: 0 };
   let sliceEnds = performance.now() + SLICE_MS;
 
-  for (const root of roots) await walkFolder(root, createFolderIgnoreRules(), undefined);
-  return { entries, unknown };
-
-  async function walkFolder(folder: string, ignored: FolderIgnoreRules, budget: Budget | undefined): Promise<void> {
+  async function walkFolder(folder: string, scope: WalkScope): Promise<void> {
     if (performance.now() > sliceEnds) {
       await new Promise((resolve) => setImmediate(resolve));
       sliceEnds = performance.now() + SLICE_MS;
@@ -75,68 +68,76 @@ export async function walkWorkspace(
     const children = listFolder(folder);
     if (children === undefined) return void unknown.set(folder, 'it cannot be read');
     const names = children.map(({ name }) => name);
-    const rules = budget === undefined ? ignored.extendWith(folder, names) : ignored;
+    const inner: WalkScope =
+      scope.kind === 'normal' ? { kind: 'normal', rules: scope.rules.extendWith(folder, names) } : scope;
     for (const { name, kind } of children) {
+      if (inner.kind === 'ignored' && isOverBudget(inner.walked, limits)) return;
       const path = join(folder, name);
       if (name === '.git' || skip.includes(path)) continue;
-      if (budget?.isSpent === true) return;
-      await addEntry(path, kind, rules, budget);
+      if (kind.isDirectory()) await addFolder(path, inner);
+      else addEntry(path, readEntry(path, kind, limits), inner);
     }
   }
 
-  async function addEntry(
-    path: string,
-    kind: FileKind,
-    ignored: FolderIgnoreRules,
-    budget: Budget | undefined,
-  ): Promise<void> {
-    if (kind.isDirectory()) return announcePresence(path, ignored, budget);
-    const entry = readEntry(path, kind, limits);
-    if (entry === undefined) return;
-    const bytes = entry.kind === 'file' ? entry.size : 0;
-    if (budget !== undefined) budget.take(bytes);
-    total.files += 1;
-    total.bytes += bytes;
-    if (total.files > limits.files || total.bytes > limits.totalBytes) {
-      entries.set(path, { kind: 'not-kept', why: WORKSPACE_TOO_LARGE });
-    } else entries.set(path, entry);
-  }
-
-  async function announcePresence(path: string, ignored: FolderIgnoreRules, budget: Budget | undefined): Promise<void> {
+  async function addFolder(path: string, scope: WalkScope): Promise<void> {
     if (mounts.findHung(path) !== undefined) return void unknown.set(path, MOUNT_NOT_ANSWERING);
     const entry = readWorkspaceEntry(path, limits);
     if (entry === undefined) return;
-    if (total.files > limits.files) return void unknown.set(path, WORKSPACE_TOO_LARGE);
-    entries.set(path, entry);
-    if (budget !== undefined || !ignored.isIgnored(path)) return walkFolder(path, ignored, budget);
-    const folderBudget = createBudget(limits);
-    const before = { ...total, known: new Set(entries.keys()) };
-    await walkFolder(path, ignored, folderBudget);
-    if (!folderBudget.isSpent) return;
-    // Part of the folder would be of no use, so all of it is skipped.
-    for (const known of entries.keys()) if (!before.known.has(known)) entries.delete(known);
-    total.files = before.files;
-    total.bytes = before.bytes;
-    unknown.set(path, `ignored, and more than ${limits.ignoredFiles} files or ${formatBytes(limits.ignoredBytes)}`);
+    const walkedFiles = total.files + (scope.kind === 'ignored' ? scope.walked.files : 0);
+    if (walkedFiles > limits.files) return void unknown.set(path, WORKSPACE_TOO_LARGE);
+    addEntry(path, entry, scope);
+    if (scope.kind === 'normal' && scope.rules.isIgnored(path)) await addIgnoredFolder(path);
+    else await walkFolder(path, scope);
   }
+
+  /** Adds the contents of an ignored folder. Part of them would be of no use, so they are added all or not at all. */
+  async function addIgnoredFolder(path: string): Promise<void> {
+    const walked = createWalkedEntries();
+    await walkFolder(path, { kind: 'ignored', walked });
+    if (isOverBudget(walked, limits)) {
+      const { ignoredFiles, ignoredBytes } = limits;
+      unknown.set(path, `ignored, and more than ${ignoredFiles} files or ${formatBytes(ignoredBytes)}`);
+    } else for (const [inner, entry] of walked.entries) addToTotal(inner, entry);
+  }
+
+  function addEntry(path: string, entry: WorkspaceEntry | undefined, scope: WalkScope): void {
+    if (entry === undefined) return;
+    if (scope.kind === 'normal') addToTotal(path, entry);
+    else countEntry(scope.walked, path, entry);
+  }
+
+  function addToTotal(path: string, entry: WorkspaceEntry): void {
+    countEntry(total, path, entry);
+    const isTooLarge = total.files > limits.files || total.bytes > limits.totalBytes;
+    if (isTooLarge && entry.kind !== 'folder') total.entries.set(path, { kind: 'not-kept', why: WORKSPACE_TOO_LARGE });
+  }
+
+  await mounts.check();
+  for (const root of roots) await walkFolder(root, { kind: 'normal', rules: createFolderIgnoreRules() });
+  return { entries: total.entries, unknown };
 }
+
+/** A walk reads ignore files until it enters an ignored folder, whose contents are limited together. */
+type WalkScope =
+  | { readonly kind: 'normal'; readonly rules: FolderIgnoreRules }
+  | { readonly kind: 'ignored'; readonly walked: WalkedEntries };
 
 const WORKSPACE_TOO_LARGE = 'the workspace is too large to store all of it';
 
-type Budget = { readonly isSpent: boolean; take(bytes: number): void };
+/** Entries and their sum. Folders count for nothing. */
+type WalkedEntries = { readonly entries: Map<string, WorkspaceEntry>; files: number; bytes: number };
 
-function createBudget({ ignoredFiles, ignoredBytes }: WorkspaceWalkLimits): Budget {
-  let files = 0;
-  let total = 0;
-  return {
-    get isSpent() {
-      return files > ignoredFiles || total > ignoredBytes;
-    },
-    take(bytes) {
-      files += 1;
-      total += bytes;
-    },
-  };
+const createWalkedEntries = (): WalkedEntries => ({ entries: new Map(), files: 0, bytes: 0 });
+
+function countEntry(walked: WalkedEntries, path: string, entry: WorkspaceEntry): void {
+  walked.entries.set(path, entry);
+  if (entry.kind === 'folder') return;
+  walked.files += 1;
+  if (entry.kind === 'file') walked.bytes += entry.size;
+}
+
+function isOverBudget({ files, bytes }: WalkedEntries, { ignoredFiles, ignoredBytes }: WorkspaceWalkLimits): boolean {
+  return files > ignoredFiles || bytes > ignoredBytes;
 }
 
 /** File type tests, from a directory listing or from `lstat`. */
@@ -192,46 +193,3 @@ function readEntry(path: string, kind: FileKind, limits: WorkspaceWalkLimits): W
 }
 
 const describeAccess = ({ mode, uid, gid }: Stats) => ({ mode: mode & 0o7777, owner: `${uid}:${gid}` });
-
-type IgnoreFile = { readonly folder: string; readonly rules: IgnoreRules };
-
-/** The ignore rules that apply to a folder, from the ignore files of its ancestors. */
-type FolderIgnoreRules = {
-  isIgnored(folder: string): boolean;
-  /** Returns the rules for the contents of a folder: these plus its own ignore file. */
-  extendWith(folder: string, names: readonly string[]): FolderIgnoreRules;
-};
-
-/** Folders that tools generate; ignored even if no ignore file names them. */
-const GENERATED = new Set(['node_modules', '.venv', 'venv', '__pycache__', '.mypy_cache', '.pytest_cache', '.gradle']);
-
-/** Creates ignore rules from ignore files, outermost first. */
-function createFolderIgnoreRules(ignoreFiles: readonly IgnoreFile[] = []): FolderIgnoreRules {
-  return {
-    isIgnored(folder) {
-      if (GENERATED.has(folder.slice(folder.lastIndexOf(sep) + 1))) return true;
-      // The nearest ignore file that matches decides.
-      for (const { folder: base, rules } of ignoreFiles.toReversed()) {
-        const verdict = rules(`${relative(base, folder).split(sep).join('/')}/`);
-        if (verdict !== undefined) return verdict === 'ignored';
-      }
-      return false;
-    },
-    extendWith(folder, names) {
-      if (!names.includes('.gitignore')) return createFolderIgnoreRules(ignoreFiles);
-      const rules = readIgnoreFile(join(folder, '.gitignore'));
-      return rules === undefined
-        ? createFolderIgnoreRules(ignoreFiles)
-        : createFolderIgnoreRules([...ignoreFiles, { folder, rules }]);
-    },
-  };
-}
-
-function readIgnoreFile(path: string): IgnoreRules | undefined {
-  try {
-    return parseIgnoreRules(splitLines(readRegularFileSync(path).toString('utf8')));
-  } catch {
-    // A folder of that name, or an unreadable file: no rules.
-    return undefined;
-  }
-}

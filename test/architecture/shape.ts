@@ -11,6 +11,7 @@ const SEPARATE_FILES: Readonly<Record<string, string>> = {
   'model/providers/cloud-port.ts': 'left out of the browser build',
   'model/providers/foundry.ts': 'one file per provider',
   'eval/shipped-tasks.ts': 'replaced by the build',
+  'checkpoints/folder-ignore-rules.ts': 'how nested ignore files combine',
   'checkpoints/cross-process-writes.ts': 'the format of files that processes share',
   'tools/read/notebook.ts': 'one file per kind of file',
   'cli/commands/help-pages.ts': 'loaded only for --help',
