@@ -1,33 +1,39 @@
 import type { CheckpointPathState } from '../contracts/session.ts';
 import type { DetectedFileChange } from './checkpoint-ledger.ts';
-import { type createContentStore, hashContent, type SingleFileContentStore } from './content-store.ts';
+import { hashContent, type SessionContentStore, type SingleFileContentStore } from './content-store.ts';
 
-type KeeperDeps = {
+/** Copies contents from the pack, which lives as long as the process, to the store of the session. */
+export type CheckpointContentCopier = {
+  /** Keeps the content of a file state; other states have none to keep. Fails for example on a full disk. */
+  keepState(state: CheckpointPathState): { readonly ok: boolean };
+  /** Keeps both contents of a change: the new one is needed to merge out later changes made by others. */
+  keepChange(change: DetectedFileChange): DetectedFileChange;
+  /** Returns the hash of a content that is about to be written, and keeps the content if it can be merged. */
+  keepNewContent(bytes: Uint8Array): string;
+};
+
+type CopierDeps = {
   readonly pack: SingleFileContentStore;
-  readonly store: ReturnType<typeof createContentStore>;
+  readonly store: SessionContentStore;
   readonly warn: (message: string) => void;
 };
 
-/** Copies contents from the pack, which lives as long as the process, to the store of the session. */
-export type CheckpointContentCopier = ReturnType<typeof createCheckpointContentCopier>;
-
-export function createCheckpointContentCopier({ pack, store, warn }: KeeperDeps) {
-  /** Keeps the content of a file state; returns `not-kept` if that fails. */
-  function keepState(state: CheckpointPathState): CheckpointPathState {
-    if (state.kind !== 'file') return state;
+/** Creates the copier of a session. */
+export function createCheckpointContentCopier({ pack, store, warn }: CopierDeps): CheckpointContentCopier {
+  function keepState(state: CheckpointPathState): { readonly ok: boolean } {
+    if (state.kind !== 'file') return { ok: true };
     try {
       store.copyFrom(state.hash, pack);
-      return state;
+      return { ok: true };
     } catch {
-      return { kind: 'not-kept', why: 'its content could not be stored' };
+      return { ok: false };
     }
   }
 
   return {
     keepState,
-    /** Keeps both contents of a change: the new one is needed to merge out later changes made by others. */
-    keepChange(change: DetectedFileChange): DetectedFileChange {
-      const before = keepState(change.before);
+    keepChange(change) {
+      const before = keepState(change.before).ok ? change.before : CONTENT_NOT_KEPT;
       if (before.kind === 'not-kept') warn(`A change to ${change.path} cannot be undone: ${before.why}.`);
       if (before.kind === 'file' && change.after.kind === 'file') {
         const bytes = pack.read(change.after.hash);
@@ -35,8 +41,7 @@ export function createCheckpointContentCopier({ pack, store, warn }: KeeperDeps)
       }
       return { ...change, before };
     },
-    /** Returns the hash of a content that is about to be written, and keeps the content if it can be merged. */
-    keepNewContent(bytes: Uint8Array): string {
+    keepNewContent(bytes) {
       try {
         if (isMergeableText(bytes)) return store.put(bytes);
       } catch {
@@ -46,6 +51,8 @@ export function createCheckpointContentCopier({ pack, store, warn }: KeeperDeps)
     },
   };
 }
+
+const CONTENT_NOT_KEPT = { kind: 'not-kept', why: 'its content could not be stored' } as const;
 
 /** Larger files are not hand-edited text. */
 const MAX_MERGE_BYTES = 1_000_000;

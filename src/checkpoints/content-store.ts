@@ -16,9 +16,72 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 
+/** Content-addressed storage: equal bytes are stored once, under their SHA-256 in hex. */
+export type ContentStore = {
+  put(bytes: Uint8Array): string;
+  /** Returns the bytes; `undefined` if they are missing or no longer match their hash. */
+  read(hash: string): Buffer | undefined;
+};
+
+/** Contents that must outlive the process, one file each. */
+export type SessionContentStore = ContentStore & {
+  /** Copies a content from another store; does nothing if this store has it. */
+  copyFrom(hash: string, from: ContentStore): void;
+  /** Path of the file that holds a content; shown to the user. */
+  getPath(hash: string): string;
+};
+
+/** Creates a store with one file per content. */
+export function createContentStore(folder: string): SessionContentStore {
+  const getPath = (hash: string) => join(folder, hash.slice(0, 2), hash.slice(2));
+  const storedHashes = new Set<string>();
+
+  function has(hash: string): boolean {
+    if (!storedHashes.has(hash) && existsSync(getPath(hash))) storedHashes.add(hash);
+    return storedHashes.has(hash);
+  }
+
+  function put(bytes: Uint8Array): string {
+    const hash = hashContent(bytes);
+    if (has(hash)) return hash;
+    const path = getPath(hash);
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    // A draft that is renamed: a crash never leaves a partial content under a hash.
+    const draft = `${path}.${randomBytes(4).toString('hex')}`;
+    try {
+      writeFileSync(draft, bytes, { mode: 0o600, flag: 'wx' });
+      renameSync(draft, path);
+    } catch (thrown) {
+      rmSync(draft, { force: true });
+      throw thrown;
+    }
+    storedHashes.add(hash);
+    return hash;
+  }
+
+  return {
+    put,
+    getPath,
+    read(hash) {
+      try {
+        const path = getPath(hash);
+        // Reading a pipe would wait for a writer.
+        return lstatSync(path).isFile() ? verifyContent(readFileSync(path), hash) : undefined;
+      } catch {
+        return undefined;
+      }
+    },
+    copyFrom(hash, from) {
+      if (has(hash)) return;
+      const bytes = from.read(hash);
+      if (bytes === undefined) throw new Error('The content is no longer available.');
+      put(bytes);
+    },
+  };
+}
+
 /**
- * A content store in one file, for the contents of the whole workspace before a command runs: one file per content
- * would take fifty times as long, and hard links would change with `>>`. Deleted at the end of the process; after a
+ * The contents of the whole workspace before a command runs, in one file. Deleted at the end of the process; after a
  * crash, at the end of the next run of the session.
  */
 export type SingleFileContentStore = ContentStore & {
@@ -27,9 +90,11 @@ export type SingleFileContentStore = ContentStore & {
   delete(): void;
 };
 
-type Range = { readonly offset: number; readonly length: number };
-
-/** Creates the pack of a session, with the contents of an earlier run if it crashed. */
+/**
+ * Creates the single-file store of a session. After a crash it opens the contents of the earlier run.
+ *
+ * One file per content took fifty times as long, and a hard-linked copy changes when a command appends to the original.
+ */
 export function createSingleFileContentStore(folder: string): SingleFileContentStore {
   const dataPath = join(folder, 'pack');
   const indexPath = join(folder, 'pack-index');
@@ -89,14 +154,7 @@ export function createSingleFileContentStore(folder: string): SingleFileContentS
   };
 }
 
-/** Removes a file; ignores errors. */
-export function removeIfExists(path: string): void {
-  try {
-    rmSync(path, { force: true });
-  } catch {
-    // A leftover file only takes disk space.
-  }
-}
+type Range = { readonly offset: number; readonly length: number };
 
 const LINE = /^([0-9a-f]{64}) (\d+) (\d+)$/;
 
@@ -118,65 +176,13 @@ function readIfExists(path: string): string {
   }
 }
 
-/** Content-addressed storage: equal bytes are stored once, under their SHA-256 in hex. */
-export type ContentStore = {
-  put(bytes: Uint8Array): string;
-  /** Returns the bytes; `undefined` if they are missing or no longer match their hash. */
-  read(hash: string): Buffer | undefined;
-};
-
-/** Creates a store with one file per content, for contents that must outlive the process. */
-export function createContentStore(folder: string): ContentStore & {
-  /** Copies a content from another store; does nothing if this store has it. */
-  copyFrom(hash: string, from: ContentStore): void;
-  /** Path of the file that holds a content; shown to the user. */
-  getPath(hash: string): string;
-} {
-  const getPath = (hash: string) => join(folder, hash.slice(0, 2), hash.slice(2));
-  const storedHashes = new Set<string>();
-
-  function has(hash: string): boolean {
-    if (!storedHashes.has(hash) && existsSync(getPath(hash))) storedHashes.add(hash);
-    return storedHashes.has(hash);
+/** Removes a file; ignores errors. */
+export function removeIfExists(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch {
+    // A leftover file only takes disk space.
   }
-
-  function put(bytes: Uint8Array): string {
-    const hash = hashContent(bytes);
-    if (has(hash)) return hash;
-    const path = getPath(hash);
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    // A draft that is renamed: a crash never leaves a partial content under a hash.
-    const draft = `${path}.${randomBytes(4).toString('hex')}`;
-    try {
-      writeFileSync(draft, bytes, { mode: 0o600, flag: 'wx' });
-      renameSync(draft, path);
-    } catch (thrown) {
-      rmSync(draft, { force: true });
-      throw thrown;
-    }
-    storedHashes.add(hash);
-    return hash;
-  }
-
-  return {
-    put,
-    getPath,
-    read(hash) {
-      try {
-        const path = getPath(hash);
-        // Reading a pipe would wait for a writer.
-        return lstatSync(path).isFile() ? verifyContent(readFileSync(path), hash) : undefined;
-      } catch {
-        return undefined;
-      }
-    },
-    copyFrom(hash, from) {
-      if (has(hash)) return;
-      const bytes = from.read(hash);
-      if (bytes === undefined) throw new Error('The content is no longer available.');
-      put(bytes);
-    },
-  };
 }
 
 /** Returns the SHA-256 of a content in hex. */

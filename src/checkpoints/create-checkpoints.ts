@@ -95,8 +95,8 @@ export function createCheckpoints(deps: CheckpointDeps): Checkpoints {
   const store = createContentStore(join(deps.folder, 'contents'));
   const snapshots = createWorkspaceSnapshotTaker(pack, deps.skip, deps.limits, deps.mounts);
 
-  const keeper = createCheckpointContentCopier({ pack, store, warn: deps.warn });
-  const ledger = createCheckpointLedger({ ...deps, keepContents: keeper.keepChange });
+  const copier = createCheckpointContentCopier({ pack, store, warn: deps.warn });
+  const ledger = createCheckpointLedger({ ...deps, keepContents: copier.keepChange });
   const { entries, append, nextOrder } = ledger;
   const sharedWrites = openCrossProcessWrites(deps.sharedWritesFolder);
   const commands = createShellFileChangeDetector({
@@ -107,7 +107,7 @@ export function createCheckpoints(deps: CheckpointDeps): Checkpoints {
     ledger,
   });
 
-  const disk = { snapshots, store, keeper, unfinished: deps.unfinished, locks: deps.locks };
+  const disk = { captureState: snapshots.captureState, store, copier, unfinished: deps.unfinished, locks: deps.locks };
   const hasPrompt = (id: string) => entries.some((entry) => entry.step === 'prompt' && entry.id === id);
   /** The last restore; recording a change waits for it, because it yields to the event loop between files. */
   let restoring: Promise<unknown> = Promise.resolve();
@@ -135,7 +135,7 @@ export function createCheckpoints(deps: CheckpointDeps): Checkpoints {
       }
       const before = snapshots.captureState(realPath);
       const currentAccess = before.kind === 'file' ? before : { mode: NEW_FILE_MODE };
-      const after = { ...currentAccess, kind: 'file' as const, hash: keeper.keepNewContent(bytes) };
+      const after = { ...currentAccess, kind: 'file' as const, hash: copier.keepNewContent(bytes) };
       sharedWrites.record(realPath, after.hash);
       await ledger.recordChange({ path: realPath, order: nextOrder(), before, after });
     },

@@ -17,6 +17,7 @@ import {
 } from './restore-path.ts';
 import { isSameFileState } from './workspace-snapshot.ts';
 
+/** The outcome of a restore. */
 export type RestoreResult = {
   readonly restored: readonly string[];
   readonly removed: readonly string[];

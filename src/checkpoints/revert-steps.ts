@@ -1,15 +1,14 @@
 import { dirname } from 'node:path';
 import type { CheckpointPathState, RewoundPath } from '../contracts/session.ts';
-import type { FileLocks } from '../lib/files/file-locks.ts';
 import { formatPath } from '../lib/files/non-utf8-paths.ts';
 import { createEventLoopYielder } from '../lib/promises.ts';
 import { mergeLinesThreeWay } from '../lib/text/diff.ts';
 import type { CheckpointStep } from './checkpoint-history.ts';
 import { type CheckpointContentCopier, isMergeableText } from './content-copier.ts';
-import type { ContentStore, createContentStore } from './content-store.ts';
-import { type PendingRestore, type RestoreResult, restoreFiles } from './restore-files.ts';
+import type { ContentStore, SessionContentStore } from './content-store.ts';
+import { type PendingRestore, type RestoreDeps, type RestoreResult, restoreFiles } from './restore-files.ts';
 import { isBelowSymlink } from './restore-path.ts';
-import { isSameFileAccess, isSameFileState, type WorkspaceSnapshotTaker } from './workspace-snapshot.ts';
+import { isSameFileAccess, isSameFileState } from './workspace-snapshot.ts';
 
 /** The state each path must get, and one message per path that is left alone because others changed it too. */
 type RevertPlan = {
@@ -20,13 +19,10 @@ type RevertPlan = {
   readonly failed: readonly string[];
 };
 
-type RevertDeps = {
-  readonly snapshots: Pick<WorkspaceSnapshotTaker, 'captureState'>;
-  readonly store: ReturnType<typeof createContentStore>;
-  readonly keeper: CheckpointContentCopier;
-  /** Folder for notes about unfinished writes. */
-  readonly unfinished: string | undefined;
-  readonly locks: FileLocks;
+/** Dependencies of a revert. */
+export type RevertDeps = RestoreDeps & {
+  readonly store: SessionContentStore;
+  readonly copier: CheckpointContentCopier;
 };
 
 /** Reverts steps on disk; `begin` first records the current state of every path that will change. */
@@ -38,8 +34,7 @@ export async function revertSteps(
 ): Promise<RestoreResult> {
   const { pending, problems, failed } = await planRevert(steps, deps);
   await begin(pending);
-  const { captureState } = deps.snapshots;
-  const result = await restoreFiles(pending, { ...deps, captureState }, signal);
+  const result = await restoreFiles(pending, deps, signal);
   return {
     restored: result.restored.map(formatPath),
     removed: result.removed.map(formatPath),
@@ -73,44 +68,60 @@ type FileState = Extract<CheckpointPathState, { kind: 'file' }>;
  */
 async function planRevert(
   steps: ReadonlyMap<string, readonly CheckpointStep[]>,
-  { snapshots, store, keeper }: RevertDeps,
+  { captureState, store, copier }: RevertDeps,
 ): Promise<RevertPlan> {
-  const planned: (PendingRestore & { readonly found: CheckpointPathState })[] = [];
+  const planned: PlannedPath[] = [];
   const problems: string[] = [];
   const failed: string[] = [];
   const yieldIfDue = createEventLoopYielder();
+
+  /**
+   * Returns the state seen at a path and the state of the path itself. A path below a link shows a file in another
+   * folder, so the path itself is absent, and the restore refuses to touch the file.
+   */
+  function observe(path: string): ObservedPath {
+    const onDisk = captureState(path);
+    return { onDisk, own: isBelowSymlink(dirname(path)) ? { kind: 'absent' } : onDisk };
+  }
+
   for (const [path, pathSteps] of steps) {
     await yieldIfDue();
-    const found = snapshots.captureState(path);
-    // Behind a link, the path shows a file in another place; the restore refuses to touch it.
-    const current: CheckpointPathState = isBelowSymlink(dirname(path)) ? { kind: 'absent' } : found;
-    const stored = keeper.keepState(current);
-    if (stored !== current) {
+    const { onDisk, own } = observe(path);
+    if (!copier.keepState(own).ok) {
       problems.push(`${path}: its current content could not be stored, so it is left unchanged.`);
       failed.push(path);
       continue;
     }
     const target = pathSteps.reduceRight<CheckpointPathState | undefined>(
       (state, step) => state && revertStep(step, state, store),
-      stored,
+      own,
     );
     if (target === undefined) problems.push(`${path}: ${explainConflict(pathSteps, store)}`);
-    else planned.push({ path, found, before: current, after: target });
+    else planned.push({ path, onDisk, own, target });
   }
-  // Once such a link is a folder again, a file that was seen through it is gone.
-  const links = new Set(planned.flatMap(({ path, before }) => (before.kind === 'link' ? [path] : [])));
-  const pending = planned.filter(
-    ({ path, found, before, after }) =>
-      !isSameFileState(found, after) || (!isSameFileState(before, after) && isUnder(path, links)),
-  );
+  const links = new Set(planned.flatMap(({ path, own }) => (own.kind === 'link' ? [path] : [])));
+  const pending = planned
+    .filter((entry) => needsRestore(entry, links))
+    .map(({ path, own, target }) => ({ path, before: own, after: target }));
   return { pending, problems, failed };
+}
+
+/** The state seen at a path, and the state of the path itself. */
+type ObservedPath = { readonly onDisk: CheckpointPathState; readonly own: CheckpointPathState };
+
+/** An observed path and the state it must get. */
+type PlannedPath = ObservedPath & { readonly path: string; readonly target: CheckpointPathState };
+
+/** Returns whether a path must change. A file seen through a link is gone once the link is a folder again. */
+function needsRestore({ path, onDisk, own, target }: PlannedPath, links: ReadonlySet<string>): boolean {
+  return !isSameFileState(onDisk, target) || (!isSameFileState(own, target) && isUnder(path, links));
 }
 
 function isUnder(path: string, links: ReadonlySet<string>): boolean {
   return links.size > 0 && (links.has(path) || (dirname(path) !== path && isUnder(dirname(path), links)));
 }
 
-function explainConflict(steps: readonly CheckpointStep[], store: RevertDeps['store']): string {
+function explainConflict(steps: readonly CheckpointStep[], store: SessionContentStore): string {
   const first = steps[0]?.before;
   const stored = first?.kind === 'file' && store.read(first.hash) !== undefined ? store.getPath(first.hash) : undefined;
   const hint = stored === undefined ? '' : ` The previous content is in ${stored}.`;
