@@ -29,7 +29,7 @@ test('a case is decided with its own rules, mode and folder, or with those of th
     { tool: 'mcp__a__b', input: {}, rules: { ask: ['mcp__a'], allow: ['mcp__a__b'] } },
     { tool: 'mcp__a__b', input: '{"x":1}', rules: { allow: ['mcp__a__b'] } },
   ].map((given) => answer(given).verdict);
-  expect(verdicts).toEqual(['deny', 'allow', 'ask', 'deny', 'allow', 'ask', 'allow', 'allow', 'ask', 'ask', 'allow']);
+  expect(verdicts).toEqual(['deny', 'allow', 'ask', 'deny', 'allow', 'ask', 'allow', 'allow', 'allow', 'ask', 'allow']);
 });
 
 test('the result has the id, and every step with its rule', () => {

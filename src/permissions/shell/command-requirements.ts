@@ -20,7 +20,7 @@ import { listFileEditRequirements } from './file-edit-requirements.ts';
 import type { ShellArgument } from './parse/shell-words.ts';
 import { getExactProgramFacts } from './programs/find-program-facts.ts';
 import { describeGitReference, listGitReferences } from './programs/git-references.ts';
-import { checkGitRepositorySafety } from './programs/git-repository.ts';
+import { checkGitRepositorySafety, findCommandConfigKey, findUnlistedConfigKey } from './programs/git-repository.ts';
 import type { AncestorFileCondition, ReadOnlyAnalysis } from './programs/program-facts.ts';
 import {
   canExcludeNames,
@@ -220,10 +220,10 @@ function listOptionRequirements(context: DecisionContext, cwd: string, arg: Shel
 }
 
 function findGitProblem(context: DecisionContext, command: ResolvedCommand): string | undefined {
-  if (!context.policy.trusted) return 'This folder is not trusted, and its git configuration could run programs.';
+  const findKey = context.policy.trusted ? findCommandConfigKey : findUnlistedConfigKey;
   const [root = context.policy.cwd] = context.roots;
   for (const cwd of command.cwds) {
-    const preflight = checkGitRepositorySafety(context.fs, resolveCallPath(context, cwd, '.').real, root);
+    const preflight = checkGitRepositorySafety(context.fs, resolveCallPath(context, cwd, '.').real, root, findKey);
     if (!preflight.ok) return preflight.reason;
     const problem = findGitReferenceProblem(context, resolveCallPath(context, cwd, '.').real);
     if (problem !== undefined) return problem;

@@ -112,6 +112,6 @@ export const RULED_PATHS: readonly RuledCase[] = [
   ]),
   ...allowed({ allow: ['Read(./.env)'] }, ['cat .env']),
   ...allowed({ allow: ['Read(../outside/**)'] }, ['cat ../outside/data', 'cat link-out', 'cd ../outside && cat data']),
-  ...asked({ trusted: 'no' }, ['git status', 'git log', 'ls && git diff']),
-  ...allowed({ trusted: 'no' }, ['ls', 'cat README.md']),
+  ...asked({ trusted: 'no' }, ['git commit -m x', 'git fetch', 'cd vendor/evil && git status']),
+  ...allowed({ trusted: 'no' }, ['ls', 'cat README.md', 'git status', 'git log', 'ls && git diff']),
 ];

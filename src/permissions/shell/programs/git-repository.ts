@@ -43,7 +43,7 @@ function findRepositoryProblem(fs: PermissionFs, top: string, findKey: FindKey):
       const entries = readGitConfig(fs, path);
       if (typeof entries === 'string') return entries;
       const key = entries.map(findKey).find((candidate) => candidate !== undefined);
-      if (key !== undefined) return `${key} in ${path} can make git run a program.`;
+      if (key !== undefined) return `${key} in ${path} could make git run a program.`;
     }
   }
   return undefined;
@@ -194,6 +194,21 @@ export function findCommandConfigKey({ section, subsection, name, value }: GitCo
     (Object.hasOwn(PROGRAM_KEYS, section) && PROGRAM_KEYS[section]?.test(name) === true)
     ? key
     : undefined;
+}
+
+/** Keys that clones and people set, which name no program and no file that git reads. */
+const HARMLESS_KEY =
+  /^(?:user\.(?:name|email|signingkey)|(?:author|committer)\.(?:name|email)|core\.(?:repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks|autocrlf|eol|safecrlf|quotepath|abbrev|untrackedcache|fsmonitor|hookspath)|remote\.(?:url|pushurl|fetch|tagopt|prune|gh-resolved)|branch\.(?:remote|merge|pushremote|rebase|description)|init\.defaultbranch|extensions\.(?:objectformat|worktreeconfig)|(?:color|advice|gc|pull|push|fetch|rebase|rerere)\.[a-z]+|(?:commit|tag)\.gpgsign|diff\.(?:algorithm|renames|colormoved)|merge\.(?:conflictstyle|ff)|submodule\.(?:active|url))$/;
+
+/**
+ * Returns the key of an entry unless it is known to be harmless, for a folder without trust. Its attributes
+ * only choose between drivers: those of the repository are refused here, others are the user's.
+ */
+export function findUnlistedConfigKey(entry: GitConfigEntry): string | undefined {
+  const { section, subsection, name } = entry;
+  const key = [section, ...(subsection === undefined ? [] : [subsection]), name].join('.');
+  // Hooks are disabled for commands that only read.
+  return findCommandConfigKey(entry) ?? (HARMLESS_KEY.test(`${section}.${name}`) ? undefined : key);
 }
 
 /** Sections and keys that only affect what git displays or interactive use. */

@@ -95,8 +95,9 @@ test.each([
 ])('%s in the configuration makes git ask, and is named', (key, value) => {
   clean.git('config', key, value);
   const { verdict, reasons } = decideBash(clean, 'git status');
+  const untrusted = decideBash(clean, 'git status', { trusted: 'no' }).verdict;
   clean.git('config', '--unset', key);
-  expect(verdict).toBe('ask');
+  expect([verdict, untrusted]).toEqual(['ask', 'ask']);
   expect(reasons.join().toLowerCase()).toContain(key.toLowerCase().replace(/\.[^.]*$/, ''));
   expect(decideBash(clean, 'git status').verdict).toBe('allow');
 });
@@ -113,6 +114,32 @@ test.each([
   expect(verdict).toBe('allow');
 });
 
+test('without trust a clone is read as well, unless its configuration says what is not known to be harmless', () => {
+  const verdicts = () =>
+    ['git log -1', 'git status', 'git diff', 'git status && true'].flatMap((command) =>
+      (['missing', 'none', undefined] as const).map(
+        (readOnlySandbox) =>
+          decideBash(clean, command, { trusted: 'no', ...(readOnlySandbox === undefined ? {} : { readOnlySandbox }) })
+            .verdict,
+      ),
+    );
+  const ordinary = [
+    ['remote.origin.url', 'https://example.com/x'],
+    ['remote.origin.fetch', '+refs/heads/*:refs/remotes/origin/*'],
+    ['branch.main.merge', 'refs/heads/main'],
+    ['user.name', 'me'],
+  ] as const;
+  for (const [key, value] of ordinary) clean.git('config', key, value);
+  expect([...new Set(verdicts())]).toEqual(['allow']);
+  for (const key of ['core.newKey', 'blame.ignoreRevsFile', 'mailmap.file', 'url.x.insteadOf', 'some.program']) {
+    clean.git('config', key, 'x');
+    const found = [...new Set(verdicts())];
+    clean.git('config', '--unset', key);
+    expect([key, found]).toEqual([key, ['ask']]);
+  }
+  for (const [key] of ordinary) clean.git('config', '--unset', key);
+});
+
 test('another repository, a disguised one, and submodules with their own configuration ask', () => {
   const verdicts = () => ['cd sub && git status', 'git status'].map((command) => decideBash(clean, command).verdict);
   expect(verdicts()).toEqual(['ask', 'allow']);
@@ -120,9 +147,10 @@ test('another repository, a disguised one, and submodules with their own configu
   expect(verdicts()).toEqual(['ask', 'ask']);
   writeFileSync(join(clean.ws, '.gitmodules'), '[submodule "sub"]\n\tpath = sub\n');
   expect(verdicts()).toEqual(['ask', 'allow']);
-  for (const name of ['HEAD', 'config']) writeFileSync(join(clean.ws, name), 'x');
-  for (const name of ['objects', 'refs']) mkdirSync(join(clean.ws, name));
-  expect(decideBash(clean, 'git status', { trusted: 'no' }).verdict).toBe('ask');
+  for (const name of ['objects', 'refs']) mkdirSync(join(clean.ws, 'disguised', name), { recursive: true });
+  for (const name of ['HEAD', 'config']) writeFileSync(join(clean.ws, 'disguised', name), 'x');
+  expect(decideBash(clean, 'cd disguised && git status').verdict).toBe('ask');
+  expect(decideBash(clean, 'cd disguised && git status', { trusted: 'no' }).verdict).toBe('ask');
 });
 
 test('git run by ouro itself gets the same overrides as arguments', () => {
