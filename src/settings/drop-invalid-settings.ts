@@ -31,18 +31,18 @@ export function dropInvalidSettings(value: unknown): ValidatedSettings {
   const getOriginalPath = (path: Path) => toOriginalPath(value, path, removed);
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const parsed = settingsSchema.safeParse(removePaths(value, removed, []));
-    if (parsed.success) return { settings: parsed.data, issues: issues, getOriginalPath };
+    if (parsed.success) return { settings: parsed.data, issues, getOriginalPath };
     const found = parsed.error.issues.flatMap((issue) => createIssues(issue, getOriginalPath));
     for (const issue of found) {
       const { path } = issue;
+      // If the part is missing or already removed, its nearest existing parent is removed instead.
       const removedPath = findExistingPath(value, path, removed);
-      // A missing part that was removed earlier takes its container with it.
       if (!issues.some((known) => isSame(known.path, path))) issues.push(issue);
       removed.add(JSON.stringify(removedPath));
     }
   }
   const message = 'has too many problems to list. The file is ignored.';
-  return { settings: {}, issues: [...issues, { path: [], message: message }], getOriginalPath };
+  return { settings: {}, issues: [...issues, { path: [], message }], getOriginalPath };
 }
 
 /** Validates hooks defined outside settings, in front matter or a plugin, by removing invalid parts. */
@@ -57,9 +57,9 @@ export function validateHooks(hooks: JsonObject): {
 
 function createIssues(
   issue: z.core.$ZodIssue,
-  placeOf: ValidatedSettings['getOriginalPath'],
+  getOriginalPath: ValidatedSettings['getOriginalPath'],
 ): readonly SettingsIssue[] {
-  const path = placeOf(issue.path.filter((part) => typeof part !== 'symbol'));
+  const path = getOriginalPath(issue.path.filter((part) => typeof part !== 'symbol'));
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key): SettingsIssue => {
       const known = path.length === 0 ? findClosestWord(key, Object.keys(settingsSchema.shape)) : undefined;
@@ -67,7 +67,7 @@ function createIssues(
       const message = `has an unknown key "${[...path, key].join('.')}".${hint}`;
       return {
         path: [...path, key],
-        message: message,
+        message,
         ...(known === undefined && allowsForeignKeys(path, key) ? { isUnknown: true } : {}),
       };
     });

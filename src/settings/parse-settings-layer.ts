@@ -1,9 +1,9 @@
 import { findNodeAtLocation, getNodeValue, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
 import type { SettingsSource } from '../contracts/permission.ts';
-import { PERMISSION_MODES } from '../contracts/permission.ts';
 import type { Settings, SettingsLayer, SettingsProblem } from '../contracts/settings.ts';
-import { isJsonRecord, isNestedDeeperThan, MAX_JSON_DEPTH, omitUndefined } from '../lib/json.ts';
-import { getLineNumber, splitWords } from '../lib/text/lines.ts';
+import { isNestedDeeperThan, MAX_JSON_DEPTH } from '../lib/json.ts';
+import { getLineNumber } from '../lib/text/lines.ts';
+import { adaptClaudeSettings } from './adapt-claude-settings.ts';
 import { dropInvalidSettings } from './drop-invalid-settings.ts';
 
 /** The valid part of a settings file, and problems about the rest. */
@@ -48,7 +48,8 @@ function parse(text: string, file: string, source: SettingsSource): ParsedSettin
   const { settings, issues, getOriginalPath } = dropInvalidSettings(adapted.value);
   const layer = { source, file, settings, lineOf: (path: Path) => lineOf(getOriginalPath(path)) };
   if (broken !== undefined || tree?.type !== 'object') {
-    const what = broken === undefined ? 'it must be one JSON object' : toReadable(printParseErrorCode(broken.error));
+    const what =
+      broken === undefined ? 'it must be one JSON object' : splitCamelCase(printParseErrorCode(broken.error));
     const restricted = keepDenyAndAsk(settings);
     const rest =
       restricted.permissions === undefined ? 'The file is ignored.' : 'Only its deny and ask rules are used.';
@@ -100,109 +101,6 @@ function keepDenyAndAsk({ permissions: { deny = [], ask = [] } = {} }: Settings)
   };
 }
 
-function toReadable(code: string): string {
+function splitCamelCase(code: string): string {
   return code.replaceAll(/([a-z])([A-Z])/g, '$1 $2').toLowerCase();
-}
-
-/** Settings adapted from Claude Code, with the keys that ouro does not use. */
-type AdaptedSettings = { readonly value: unknown; readonly unused: readonly string[] };
-
-/** Keys of Claude Code with another name and the same meaning in ouro. */
-const RENAMED_KEYS: Readonly<Record<string, string>> = {
-  effortLevel: 'effort',
-  autoCompactEnabled: 'autoCompact',
-  fallbackModel: 'fallbackModels',
-  prefersReducedMotion: 'reducedMotion',
-  terminalProgressBarEnabled: 'progress',
-  promptSuggestionEnabled: 'promptSuggestions',
-  showMessageTimestamps: 'timestamps',
-};
-
-/** Keys of Claude Code without meaning in ouro; listed, because some resemble keys of ouro. */
-const UNUSED_KEYS = new Set(
-  `advisorModel agent allowedHttpHookUrls allowedMcpServers alwaysThinkingEnabled attribution autoScrollEnabled
-  availableModels claudeMd deniedMcpServers disableAutoMode enableAllProjectMcpServers fastMode fileSuggestion
-  includeCoAuthoredBy minimumVersion modelOverrides outputStyleOverrides plansDirectory preferredNotifChannel
-  showThinkingSummaries skillOverrides strictKnownMarketplaces blockedMarketplaces sshConfigs teammateMode tui verbose viewMode voice worktree`.split(
-    /\s+/,
-  ),
-);
-
-/** Checks whether a nested key, or its value, has no meaning in ouro. */
-const UNUSED_NESTED: Readonly<Record<string, (key: string, value: unknown) => boolean>> = {
-  permissions: (key, value) =>
-    !['allow', 'ask', 'deny', 'defaultMode', 'additionalDirectories', 'disableBypassPermissionsMode'].includes(key) ||
-    (key === 'defaultMode' && !PERMISSION_MODES.some((mode) => mode === value)),
-  autoMode: (key) => !['maxInARow', 'maxUsd'].includes(key),
-  statusLine: (key) => ['refreshInterval', 'hideVimModeIndicator'].includes(key),
-  sandbox: (key, value) =>
-    typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? true
-      : UNUSED_SANDBOX_KEYS.includes(key) || (key === 'failIfUnavailable' && value !== true),
-};
-const NETWORK_KEYS = [
-  'allowedDomains',
-  'deniedDomains',
-  'strictAllowlist',
-  'allowUnixSockets',
-  'allowAllUnixSockets',
-  'allowLocalBinding',
-];
-const UNUSED_SANDBOX_KEYS = splitWords(`
-  allowUnsandboxedCommands excludedCommands enableWeakerNestedSandbox enableWeakerNetworkIsolation
-  ignoreViolations ripgrep bwrapPath socatPath allowAppleEvents enabledPlatforms
-`);
-
-/** Adapts a settings file of Claude Code: renames its keys and removes those that ouro does not use. */
-function adaptClaudeSettings(value: unknown): AdaptedSettings {
-  if (!isJsonRecord(value)) return { value, unused: [] };
-  const unused: string[] = [];
-  const entries = Object.entries(value).flatMap(([key, inner]): readonly (readonly [string, unknown])[] => {
-    const name = RENAMED_KEYS[key];
-    if (name !== undefined) return Object.hasOwn(value, name) ? [] : [[name, adaptValue(name, inner)]];
-    if (UNUSED_KEYS.has(key)) {
-      unused.push(key);
-      return [];
-    }
-    return [[key, adaptNested(key, inner, unused)]];
-  });
-  return { value: Object.fromEntries(entries), unused };
-}
-
-function adaptValue(name: string, value: unknown): unknown {
-  return name === 'fallbackModels' && typeof value === 'string' ? value.split(',').map((item) => item.trim()) : value;
-}
-
-function adaptNested(key: string, value: unknown, unused: string[]): unknown {
-  if (key === 'env' && isJsonRecord(value)) return Object.fromEntries(Object.entries(value).map(toVariable));
-  const isUnused = UNUSED_NESTED[key];
-  if (isUnused === undefined || !isJsonRecord(value)) return value;
-  const known = key === 'sandbox' ? flattenSandbox(value) : value;
-  const kept = Object.entries(known).filter(([inner, item]) => {
-    if (!isUnused(inner, item)) return true;
-    unused.push(`${key}.${inner}`);
-    return false;
-  });
-  return Object.fromEntries(kept);
-}
-
-/** Converts numbers and booleans to text, as vendors print them in instructions. */
-function toVariable([name, value]: readonly [string, unknown]): readonly [string, unknown] {
-  return [name, typeof value === 'number' || typeof value === 'boolean' ? String(value) : value];
-}
-
-/** Flattens the sandbox settings: Claude Code nests hosts and paths one level deeper. */
-function flattenSandbox({ filesystem, network, autoAllowBashIfSandboxed, ...rest }: Readonly<Record<string, unknown>>) {
-  const files = isJsonRecord(filesystem) ? filesystem : {};
-  const hosts = isJsonRecord(network) ? Object.entries(network) : [];
-  const unknownNetwork = hosts.filter(([key]) => !NETWORK_KEYS.includes(key));
-  const { allowRead, allowWrite, denyRead, denyWrite, ...others } = files;
-  return {
-    ...omitUndefined({ autoAllow: autoAllowBashIfSandboxed, allowRead, allowWrite, denyRead, denyWrite }),
-    ...(Object.keys(others).length === 0 ? {} : { filesystem: others }),
-    ...Object.fromEntries(hosts.filter(([key]) => NETWORK_KEYS.includes(key))),
-    ...Object.fromEntries(unknownNetwork.map(([key, value]) => [`network.${key}`, { value }])),
-    ...(network === undefined || isJsonRecord(network) ? {} : { network }),
-    ...rest,
-  };
 }
