@@ -14,8 +14,8 @@ import { createSessionStartHooks, type SessionStartHooks } from '../hooks/sessio
 import { createFileChangedHooks } from '../hooks/watched-files.ts';
 import type { ProgramCheck } from '../lib/processes/program-check.ts';
 import type { McpServers } from '../mcp/session-servers.ts';
+import { askSmallModel } from '../model/ask-small-model.ts';
 import { resolveModel } from '../model/built-in-models.ts';
-import { askSmallModel } from '../model/side-calls.ts';
 import type { Session } from '../session/session.ts';
 import type { Core } from './core.ts';
 import type { SessionPermissions } from './permissions/session-permissions.ts';

@@ -1,5 +1,6 @@
 import type { SessionCore } from '../contracts/session-core.ts';
 import type { ModelRegistry } from '../model/registry/model-registry.ts';
+import { drainReply } from '../model/stream/drain-reply.ts';
 import type { UsageMeter } from '../model/usage-meter.ts';
 import type { RunSamplingRequest } from './sampling.ts';
 
@@ -20,10 +21,9 @@ export function createSessionMcpSampler({ model, live, meter, options }: Sampler
     const request = { ...samplingRequest, model: name, breakpoints: [], effort: 'off' } as const;
     const limit = AbortSignal.any([signal, AbortSignal.timeout(SAMPLE_TIMEOUT_MS)]);
     const stream = model.port.stream(request, { restartable: () => true, overloadLimit: 2, maxRetries: 2 }, limit);
-    let next = await stream.next();
-    while (!next.done) next = await stream.next();
-    if (!next.value.ok) return { ok: false, why: next.value.failure.message };
-    const { message, stopReason, usage } = next.value;
+    const outcome = await drainReply(stream);
+    if (!outcome.ok) return { ok: false, why: outcome.failure.message };
+    const { message, stopReason, usage } = outcome;
     meter.addReply(name, usage);
     return { ok: true, message: { ...message, stopReason }, outputTokens: usage.outputTokens };
   };

@@ -1,9 +1,9 @@
 import type { Feature } from '../contracts/feature.ts';
 import { isTypedByUser, type Message } from '../contracts/message.ts';
 import type { SessionCore } from '../contracts/session-core.ts';
+import { askSmallModel } from '../model/ask-small-model.ts';
 import { computeCostUsd } from '../model/pricing.ts';
 import type { ModelRegistry } from '../model/registry/model-registry.ts';
-import { askSmallModel } from '../model/side-calls.ts';
 import type { UsageMeter } from '../model/usage-meter.ts';
 import {
   buildPermissionJudgePrompt,

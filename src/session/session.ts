@@ -9,9 +9,9 @@ import type { ModelPort, RequestMessage, SerializedRequestPieces } from '../cont
 import type { LiveSessionState, SessionCore } from '../contracts/session-core.ts';
 import type { GitRepository } from '../git/git-repository.ts';
 import type { KnownKeys } from '../lib/text/known-keys.ts';
+import { createTitleGenerator, type TitleGenerator } from '../model/generate-title.ts';
 import { serializeModelRequestParts } from '../model/providers/anthropic/messages-request.ts';
 import type { ModelRegistry } from '../model/registry/model-registry.ts';
-import { createTitleGenerator, type TitleGenerator } from '../model/side-calls.ts';
 import type { UsageMeter } from '../model/usage-meter.ts';
 import type { ProcessLedger } from '../tools/bash/run-shell.ts';
 import { openDebugLog } from './debug-log.ts';
@@ -80,7 +80,10 @@ export function createSession(core: RecordedCore, { opened, started }: SessionDe
   const updateTitle = createTitleListener(
     live,
     transcript,
-    createTitleGenerator({ port: core.model.port, smallModel: core.smallModel }, options.frontend, core.meter.addReply),
+    // For interactive sessions only: others should not pay for the request.
+    options.frontend === 'screen' || options.frontend === 'editor'
+      ? createTitleGenerator({ port: core.model.port, smallModel: core.smallModel }, core.meter.addReply)
+      : undefined,
   );
   const savedState = createStateSaver(core, transcript, opened);
   const { dir, id: sessionId, isResumed } = opened;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ModelOutcome, ModelPort, ModelRequest } from '../../src/contracts/model.ts';
+import { askSmallModel } from '../../src/model/ask-small-model.ts';
 import { createReplayPort, type Exchange, withRecord } from '../../src/model/record-replay.ts';
-import { askSmallModel } from '../../src/model/side-calls.ts';
 import { drain, REQUEST, reply } from './support.ts';
 
 /** A port that answers with its request's last words in capitals. */
