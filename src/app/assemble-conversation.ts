@@ -2,7 +2,7 @@ import type { Conversation } from '../contracts/frontend/conversation.ts';
 import { memoizeForMinute } from '../lib/memoize.ts';
 import { TASKS_ENDED_WITH_RUN } from '../session/resume/earlier-run.ts';
 import type { RegisteredRun } from '../session/run-cleanup-log.ts';
-import { pruneExpiredSessions } from '../session/store/manage-sessions.ts';
+import { pruneExpiredSessions } from '../session/store/prune-sessions.ts';
 import { createFrontendSettings } from '../settings/frontend-settings.ts';
 import { bashTraits } from '../tools/bash/bash.ts';
 import { createUserCommandRunner } from '../tools/bash/user-commands.ts';

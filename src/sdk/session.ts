@@ -11,7 +11,8 @@ import { findSessionLockHolder, lockSession } from '../session/process-locks.ts'
 import { rebuildSession } from '../session/records/rebuild-session.ts';
 import { openTranscript } from '../session/records/session-transcript.ts';
 import { createReplyJournal, readUnfinishedReplyText, restoreInterruptedReply } from '../session/reply-journal.ts';
-import { forkSession, readSessionForResume } from '../session/store/manage-sessions.ts';
+import { forkSession } from '../session/store/fork-session.ts';
+import { readSessionForResume } from '../session/store/read-session-for-resume.ts';
 import { isSessionStored } from '../session/unsaved-lines.ts';
 import { VERSION } from './runtime.ts';
 

@@ -19,8 +19,10 @@ import { listRecordedDenials, listTasksEndedWithRun, type RecordedDenial } from 
 import { buildPastEvents } from './resume/past-events.ts';
 import { truncateForResume } from './resume/truncate-for-resume.ts';
 import { findNewestSession, findSession } from './store/find-sessions.ts';
+import { forkSession } from './store/fork-session.ts';
 import { describeDamagedSession, NO_MESSAGES } from './store/inspect-session.ts';
-import { forkSession, isSessionInUse, readSessionForResume } from './store/manage-sessions.ts';
+import { isSessionInUse } from './store/manage-sessions.ts';
+import { readSessionForResume } from './store/read-session-for-resume.ts';
 import { restoreUnsavedSessions } from './store/restore-unsaved-sessions.ts';
 import { isConversationRecord, type SessionSummary } from './store/session-summary.ts';
 import { findUnsavedFiles, isSessionStored, listUnsavedFolders } from './unsaved-lines.ts';

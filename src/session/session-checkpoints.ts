@@ -20,7 +20,7 @@ import { getCrossProcessWritesDir, getUnfinishedWritesDir } from './paths.ts';
 import { truncateBeforeMessage } from './records/conversation-state.ts';
 import { rebuildSession } from './records/rebuild-session.ts';
 import type { SessionTranscript } from './records/session-transcript.ts';
-import { readSessionForResume } from './store/manage-sessions.ts';
+import { readSessionForResume } from './store/read-session-for-resume.ts';
 
 type CheckpointDeps = {
   readonly session: { readonly transcript: SessionTranscript; readonly opened: Pick<OpenedSession, 'stored'> };

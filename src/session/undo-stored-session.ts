@@ -12,7 +12,8 @@ import { getSessionFolder, getUnfinishedWritesDir } from './paths.ts';
 import { lockSession } from './process-locks.ts';
 import { rebuildSession } from './records/rebuild-session.ts';
 import { openTranscript } from './records/session-transcript.ts';
-import { readSessionForResume, type SessionSummary } from './store/manage-sessions.ts';
+import { readSessionForResume } from './store/read-session-for-resume.ts';
+import type { SessionSummary } from './store/session-summary.ts';
 
 /** The outcome of an undo or redo. */
 export type UndoOutcome =

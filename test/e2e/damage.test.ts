@@ -10,7 +10,7 @@ import { parseSessionRecords } from '../../src/session/records/parse-session-rec
 import { completeDanglingCalls, rebuildSession } from '../../src/session/records/rebuild-session.ts';
 import { parseRecordedRequestHead } from '../../src/session/request-head.ts';
 import { checkSession, repairSession } from '../../src/session/store/check-session.ts';
-import { readSessionForResume } from '../../src/session/store/manage-sessions.ts';
+import { readSessionForResume } from '../../src/session/store/read-session-for-resume.ts';
 import { calls, says, text, toolUse } from '../support/api/reply.ts';
 import { type ApiServer, startApiServer } from '../support/api/server.ts';
 import { violationOfMessages } from '../support/api/validate-messages.ts';

@@ -12,7 +12,7 @@ import {
   SESSION_EXPORT_FORMATS,
   type SessionExportFormat,
 } from '../../session/store/export-session.ts';
-import { forkCurrentSession, forkSession } from '../../session/store/manage-sessions.ts';
+import { forkCurrentSession, forkSession } from '../../session/store/fork-session.ts';
 import { isSessionStored } from '../../session/unsaved-lines.ts';
 import type { ConversationParts } from '../conversation-parts.ts';
 import { formatCompactPreview } from '../loop/context-pipeline.ts';

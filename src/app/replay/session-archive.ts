@@ -19,7 +19,8 @@ import {
   type ScannedSessions,
   scanSessions,
 } from '../../session/store/find-sessions.ts';
-import { deleteSession, pruneSessions, renameSession } from '../../session/store/manage-sessions.ts';
+import { deleteSession, renameSession } from '../../session/store/manage-sessions.ts';
+import { pruneSessions } from '../../session/store/prune-sessions.ts';
 import { type SessionSearchHit, searchSessions } from '../../session/store/search-sessions.ts';
 import type { SessionSummary } from '../../session/store/session-summary.ts';
 import { createBugReportCapsule } from './bug-report-capsule.ts';

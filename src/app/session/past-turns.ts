@@ -5,7 +5,7 @@ import type { Tool } from '../../contracts/tool.ts';
 import { findTool, getCallTitle, prepareCall } from '../../engine/tool-calls/find-tool.ts';
 import { buildPastEvents } from '../../session/resume/past-events.ts';
 import type { Session } from '../../session/session.ts';
-import { readSessionForResume } from '../../session/store/manage-sessions.ts';
+import { readSessionForResume } from '../../session/store/read-session-for-resume.ts';
 
 type PastDeps = {
   readonly agent: Pick<Agent, 'state'>;
