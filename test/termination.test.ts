@@ -88,7 +88,7 @@ for (const objects of ['always', 'never'] as const) {
           script.map((word) => REPLIES[word]()),
           {
             config: { chain: chain.map((model) => ({ model })) },
-            ...(objects === 'always' ? { onStop: async () => ({ kind: 'object', words: 'not yet' }) as const } : {}),
+            ...(objects === 'always' ? { onStop: async () => ({ kind: 'reject', words: 'not yet' }) as const } : {}),
           },
         );
         const run = query([userSays('do it')], deps, new AbortController().signal);

@@ -9,7 +9,7 @@ import type { HookRunners } from '../hooks/hook-actions.ts';
 import { createHookEnvStore, type HookEnvStore } from '../hooks/hook-env-store.ts';
 import { createHookProcessRunners } from '../hooks/hook-runners.ts';
 import { collectConfiguredHooks, collectPluginHooks } from '../hooks/hook-sources.ts';
-import { fireSessionChangeHooks } from '../hooks/session-change-hooks.ts';
+import { subscribeSessionChangeHooks } from '../hooks/session-change-hooks.ts';
 import { createSessionStartHooks, type SessionStartHooks } from '../hooks/session-start.ts';
 import { createFileChangedHooks } from '../hooks/watched-files.ts';
 import type { ProgramCheck } from '../lib/processes/program-check.ts';
@@ -60,7 +60,7 @@ export function createSessionHooks(
     matchesRule: permissions.matchesRule,
     emit: (event) => void core.bus.emit(event),
   });
-  fireSessionChangeHooks(core, hooks);
+  subscribeSessionChangeHooks(core, hooks);
   hooks.onAsyncResult(({ text, delivery, title }) => {
     core.inbox.add(text);
     if (delivery === 'next turn') return;

@@ -43,7 +43,7 @@ export async function revertSteps(
   };
 }
 
-/** A path that a revert would change; `readBytes` returns what it would get, `undefined` if it is no file then. */
+/** A path that a revert would change; `readBytes` returns what it would get, `undefined` if it is not a file then. */
 export type RevertPreview = { readonly path: string; readonly readBytes: () => Uint8Array | undefined };
 
 /** Returns the paths that a revert would change; changes nothing. */

@@ -113,7 +113,7 @@ export function createShellFileChangeDetector(deps: ShellFileChangeDetectorDeps)
 
 type OpenedWatch = { readonly order: number; readonly snapshot: WorkspaceSnapshot };
 
-/** Returns a message if a root is the home folder or the whole disk, which are no workspaces. */
+/** Returns a message if a root is the home folder or the whole disk, which are not workspaces. */
 function explainTooLarge(roots: readonly string[], home: string): string | undefined {
   const tooLarge = roots.find((root) => root === '/' || root === home);
   return tooLarge === undefined

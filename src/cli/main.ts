@@ -29,7 +29,7 @@ function hasWorkingDirectory(): boolean {
 
 function findDirectoryProblem(): string | undefined {
   try {
-    // Bytes that are no text are replaced, and that folder does not exist.
+    // Bytes that are not text are replaced, and that folder does not exist.
     const path = process.cwd();
     if (path.includes('\ufffd') && !existsSync(path)) return `has a name that is not UTF-8: ${path}`;
     accessSync(path, constants.X_OK);

@@ -83,7 +83,7 @@ export function findOperandProblem(name: SubcommandName, args: readonly string[]
     return `An argument is empty. Usage: ouro ${name} ${usage}`.trim();
   const isByAction = typeof operands === 'object';
   const [action = ''] = args;
-  // A first argument that is no action is refused by the subcommand itself, with the actions it knows.
+  // A first argument that is not an action is refused by the subcommand itself, with the actions it knows.
   const limit = isByAction ? (Object.hasOwn(operands, action) ? operands[action] : 'any') : operands;
   const count = isByAction ? args.length - 1 : args.length;
   if (limit === undefined || limit === 'any' || count <= limit) return undefined;

@@ -148,7 +148,7 @@ export type AgentEvent =
       readonly messages: readonly Message[];
       readonly postTokens: number;
     }
-  /** A request is paid: its usage and, if the price of the model is known, its cost. */
+  /** A request was billed: its usage and, if the price of the model is known, its cost. */
   | { readonly type: 'spending'; readonly request: SpentRequest; readonly total: Spending }
   | { readonly type: 'transition'; readonly reason: ContinueReason; readonly turn: number }
   | {

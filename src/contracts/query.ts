@@ -169,10 +169,10 @@ export type AfterCall = {
 /** The facts that are given to stop hooks. */
 export type StopFacts = { readonly messages: readonly Message[]; readonly stopHookActive: boolean };
 
-/** The verdict of stop hooks: pass, object (the loop continues) or prevent (the run ends). */
+/** The verdict of stop hooks: pass, reject (the loop continues) or prevent (the run ends). */
 export type StopVerdict =
   | { readonly kind: 'pass' }
-  | { readonly kind: 'object'; readonly words: string }
+  | { readonly kind: 'reject'; readonly words: string }
   | { readonly kind: 'prevent'; readonly words: string };
 
 /** The result of preparing the context for a request. */

@@ -25,7 +25,7 @@ export function formatEvalReport(report: EvalReport): string {
 
 const sanitizeLine = (text: string): string => sanitize(text, 'line');
 
-/** Formats a table whose cells may come from a model. The padding is added last: it is no part of them. */
+/** Formats a table whose cells may come from a model. The padding is added last: it is not part of them. */
 const formatTable = (table: Table): readonly string[] =>
   formatMarkdownTable(table.map((cells) => cells.map(sanitizeLine)));
 

@@ -61,7 +61,7 @@ export function createLoopHooks(
       };
       const verdict = await hooks.fire(stopEvent, fields, signal);
       if (verdict.stop !== undefined) return { kind: 'prevent', words: verdict.stop };
-      return verdict.blocked === undefined ? { kind: 'pass' } : { kind: 'object', words: verdict.blocked };
+      return verdict.blocked === undefined ? { kind: 'pass' } : { kind: 'reject', words: verdict.blocked };
     },
     async onPrompt(prompt, signal) {
       if (!hooks.has('UserPromptSubmit')) return { kind: 'go' };

@@ -11,7 +11,7 @@ import { quoteFolderVariables } from './hook-runners.ts';
 
 /**
  * The monitors of plugins, which run beside the session with the rights of hooks. Each is a background shell whose
- * every line is watched, so the list of shells, the limits of lines and of automatic turns hold for it.
+ * every line is watched, so it is in the list of shells, and the limits on lines and automatic turns apply.
  */
 export type PluginMonitors = ReturnType<typeof createPluginMonitors>;
 
@@ -21,7 +21,7 @@ type MonitorDeps = {
   readonly checkProgram: ProgramCheck;
 };
 
-/** Creates the monitors of plugins. Without somebody who reads along there are none: a script asked for one answer. */
+/** Creates the monitors of plugins. Only the screen and editors start monitors; a script asks for one answer. */
 export function createPluginMonitors(
   core: SessionCore & { readonly extensions: { current(): { readonly plugins: readonly Plugin[] } } },
   { session, shells, checkProgram }: MonitorDeps,

@@ -6,8 +6,8 @@ import type { LoadedSettings, SettingsLayer } from '../contracts/settings.ts';
 import type { SessionMemory } from '../prompt/memory/session-memory-files.ts';
 import type { Hooks } from './create-hooks.ts';
 
-/** Fires hooks on changes of the running session: its folder, its model, its directories and its tasks. */
-export function fireSessionChangeHooks(
+/** Subscribes hooks to changes of the running session: its folder, its model, its directories and its tasks. */
+export function subscribeSessionChangeHooks(
   { live }: { readonly live: LiveSessionState },
   hooks: Pick<Hooks, 'fireInBackground' | 'has'>,
 ): void {

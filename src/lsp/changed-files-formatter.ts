@@ -90,7 +90,7 @@ export function createChangedFilesFormatter(
       const reports = await check(signal);
       if (reports.length === 0 || stopHookActive) return { kind: 'pass' };
       // The next request has no results of calls, and so no reminders.
-      return { kind: 'object', words: [...reports, ...(await describeUnseenChanges(readState))].join('\n\n') };
+      return { kind: 'reject', words: [...reports, ...(await describeUnseenChanges(readState))].join('\n\n') };
     },
   };
   return { conversation, subAgent: recorder };

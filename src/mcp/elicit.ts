@@ -7,7 +7,7 @@ import { copyAsJson } from '../lib/json.ts';
 import { hasLookalikeText } from '../permissions/call-risks.ts';
 import { shortenServerText } from './server-text.ts';
 
-/** Asks the user a question; `undefined` is no answer. */
+/** Asks the user a question; `undefined` if there is no answer. */
 export type AskUser = CallContext['ask'];
 
 /** The answer for the server, and the reason when it was declined without the user's decision. */

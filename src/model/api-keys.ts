@@ -22,7 +22,7 @@ const fileSchema = z.object({ v: z.literal(1).optional() }).catchall(z.union([z.
 /** The stored keys; `problem` is set if the key file is unreadable. */
 type KeysRead = { readonly keys: StoredApiKeys; readonly problem?: string };
 
-/** Names of secrets that are no keys of providers: options of plugins. */
+/** Names of secrets that are not keys of providers: options of plugins. */
 const PLUGIN_PREFIX = 'plugin/';
 
 /** Returns the name under which an option of a plugin is stored. */

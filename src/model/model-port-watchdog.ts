@@ -38,7 +38,7 @@ export function guardModelPort(port: ModelPort): ModelPort {
             return outcome;
           }
           const event: unknown = step.value;
-          if (!isEvent(event)) return invalid(name, `stream() yielded ${describeValue(event)}, which is no event`);
+          if (!isEvent(event)) return invalid(name, `stream() yielded ${describeValue(event)}, which is not an event`);
           if (event.type === 'block_end') blocks.push(event.block);
           if (event.type === 'message_start') hasStarted = true;
           if (event.type === 'discarded') blocks.length = 0;
@@ -147,9 +147,9 @@ function completeOutcome(
   }
   const given = typeof outcome.message === 'string' ? toTextMessage(outcome.message) : outcome.message;
   const { blocks = sent, ...rest } = given ?? {};
-  if (!Array.isArray(blocks)) return invalid(name, 'the blocks of its message are no list');
+  if (!Array.isArray(blocks)) return invalid(name, 'the blocks of its message are not a list');
   const unknown = blocks.findIndex((block) => typeof block?.type !== 'string');
-  if (unknown !== -1) return invalid(name, `block ${unknown} of its message is no { type, … }`);
+  if (unknown !== -1) return invalid(name, `block ${unknown} of its message is not a { type, … }`);
   const message: AssistantMessage = { id: '', model, ...rest, role: 'assistant', blocks };
   const hasCalls = blocks.some(({ type }) => type === 'tool_use');
   const { stopReason = hasCalls ? 'tool_use' : 'end_turn' } = outcome;

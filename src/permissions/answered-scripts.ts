@@ -9,7 +9,7 @@ import type { ScriptHashes } from './named-scripts.ts';
 export type AnsweredScripts = {
   /** Reads the content that was agreed to, by path: in this session, and in others of this home. */
   read(): Promise<ScriptHashes>;
-  /** Records an answer about scripts. One for this once (`undefined`) counts for scripts that are recorded already. */
+  /** Records an answer about scripts. A one-time answer (`undefined`) only updates scripts that are already recorded. */
   add(scripts: ScriptHashes, destination: RememberDestination | undefined): Promise<void>;
 };
 

@@ -76,7 +76,7 @@ const MAX_SCRIPTS = 5;
 const MAX_LINES = 40;
 const MAX_LINE_CHARS = 500;
 
-/** Reads the beginnings of scripts for a question; programs that are no text are left out. */
+/** Reads the beginnings of scripts for a question; programs that are not text are left out. */
 export function readScriptStarts(scripts: ScriptHashes): readonly ScriptStart[] {
   return [...scripts.keys()].slice(0, MAX_SCRIPTS).flatMap((path) => {
     const text = readTextOrUndefined(path);

@@ -54,7 +54,7 @@ export function listPathBlockers(context: DecisionContext, use: PathUse): readon
   return steps;
 }
 
-/** Finds a read rule against a file that would be replaced: replacing it unread is no way around the rule. */
+/** Finds a read rule against a file that would be replaced: replacing it unread does not bypass the rule. */
 function findUnreadableRule(context: DecisionContext, behavior: 'deny' | 'ask', use: PathUse) {
   if (use.replaces !== true || use.path.kind === 'missing') return undefined;
   const readUse: PathUse = { ...use, use: 'read' };

@@ -45,7 +45,7 @@ export function listGitDirs({
   const writable = [...roots, ...allowWrite];
   const all = [...writable.map((root) => resolveLinks(`${root}/.git`)), ...nestedGitPaths];
   const inside = all.filter((gitDir) => writable.some((root) => gitDir.startsWith(`${root}/`)));
-  // Without HEAD it is no repository: it may be the placeholder that keeps a command from creating one.
+  // Without HEAD it is not a repository: it may be the placeholder that keeps a command from creating one.
   const repositories = inside.filter(
     (gitDir) => getPathKind(gitDir) === 'directory' && getPathKind(`${gitDir}/HEAD`) !== 'missing',
   );

@@ -46,7 +46,7 @@ export function createStructuredOutputTool(schema: JsonObject): Tool {
             if (parsed.success) {
               failures = 0;
               return {
-                content: 'The answer is taken.',
+                content: 'Answer accepted.',
                 endsRun: { reason: 'structured_output', value: parsedInput.data },
               };
             }
@@ -78,7 +78,7 @@ export function createStructuredAnswerFeature(): Feature {
       const count = reminded.promptId === promptId ? reminded.count : 0;
       if (count >= MAX_REMINDERS) return { kind: 'pass' };
       reminded = { promptId, count: count + 1 };
-      return { kind: 'object', words: REMINDER };
+      return { kind: 'reject', words: REMINDER };
     },
   };
 }

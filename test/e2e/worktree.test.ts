@@ -72,7 +72,7 @@ longTest('a worktree is locked from the start: a second session is told, and nob
   const second = await runHere(project, ['-p', 'look', '-w', 'idea'], api.url);
   expect(second.stderr).toContain(`Another ouro process (${process.pid}) works there too.`);
   expect(second.stderr).toMatch(/Worktree kept: another ouro process works in \/.+idea/);
-  expect(await first.leave()).toEqual({ is: 'gone' });
+  expect(await first.leave()).toEqual({ kind: 'gone' });
 });
 
 test('an invalid name and a folder without a repository are reported', async () => {
@@ -92,15 +92,15 @@ longTest('a worktree with ignored files or commits on no branch is kept', async 
   const enter = (name: string) => enterWorktree(project.dir, name, environment, 'this-run');
   const ignoring = await enter('ignoring');
   await project.write(`../project-worktrees/ignoring/out/result.txt`, 'kept');
-  expect(await ignoring.leave()).toEqual({ is: 'kept', what: 'Ignored content (out/)' });
+  expect(await ignoring.leave()).toEqual({ kind: 'kept', what: 'Ignored content (out/)' });
   const detached = await enter('detached');
   const git = (...args: readonly string[]) => project.git('-C', detached.cwd, ...args);
   await git('checkout', '-q', '--detach');
   await git('commit', '-q', '--allow-empty', '-m', 'found');
   await git('checkout', '-q', 'ouro/detached');
-  expect(await detached.leave()).toEqual({ is: 'kept', what: 'The work' });
+  expect(await detached.leave()).toEqual({ kind: 'kept', what: 'The work' });
   const untouched = await enter('untouched');
-  expect(await untouched.leave()).toEqual({ is: 'gone' });
+  expect(await untouched.leave()).toEqual({ kind: 'gone' });
 });
 
 longTest(
@@ -136,6 +136,6 @@ test('a worktree with new files is kept, also where git is set to hide untracked
   await project.write('../home/.gitconfig', '[status]\n  showUntrackedFiles = no\n');
   const worktree = await enterWorktree(project.dir, 'idea', readEnvironment(bareEnvironment(project)));
   await project.write(`${relative(project.dir, worktree.path)}/made.txt`, 'new\n');
-  expect(await worktree.leave()).toEqual({ is: 'kept', what: 'The work' });
+  expect(await worktree.leave()).toEqual({ kind: 'kept', what: 'The work' });
   expect(await readFile(join(worktree.path, 'made.txt'), 'utf8')).toBe('new\n');
 });

@@ -72,12 +72,12 @@ test('the first objection decides, and reminders keep the order of the list', as
     name,
     async onStop() {
       asked.push(name);
-      return words === undefined ? { kind: 'pass' } : { kind: 'object', words };
+      return words === undefined ? { kind: 'pass' } : { kind: 'reject', words };
     },
     reminders: async () => [name],
   });
   const { onStop, attachments } = composeFeatures([stopping('a'), stopping('b', 'Not yet.'), stopping('c', 'Never.')]);
-  expect(await onStop({ messages: [], stopHookActive: false }, signal)).toEqual({ kind: 'object', words: 'Not yet.' });
+  expect(await onStop({ messages: [], stopHookActive: false }, signal)).toEqual({ kind: 'reject', words: 'Not yet.' });
   expect(asked).toEqual(['a', 'b']);
   expect(await attachments(signal)).toEqual(['a', 'b', 'c']);
 });

@@ -94,7 +94,7 @@ async function play(history: readonly Message[], said: RandomPrompt, at: number,
       tools: () => [echoTool(), slow],
       steering: many(said.steering, 'next'),
       followUps: many(said.followUps, 'after'),
-      onStop: async () => (said.hook === 'object' ? { kind: 'object', words: 'not yet' } : { kind: 'pass' }),
+      onStop: async () => (said.hook === 'object' ? { kind: 'reject', words: 'not yet' } : { kind: 'pass' }),
       newId: () => crypto.randomUUID(),
     },
   );

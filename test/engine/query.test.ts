@@ -232,7 +232,7 @@ test('a call with incomplete input is never run', async () => {
 
 test('a stop hook blocks with text for the model, at most eight times, and does not reset the compaction budget', async () => {
   const deps = scripted([contextTooLong()], {
-    onStop: async () => ({ kind: 'object', words: 'tests fail' }),
+    onStop: async () => ({ kind: 'reject', words: 'tests fail' }),
     after: says('done now'),
   });
   const { result, reasons, history, events } = await run(deps);
@@ -248,7 +248,7 @@ test('compaction after a blocking stop hook is not repeated: no endless loop', a
   let asked = 0;
   const onStop = async () => {
     asked += 1;
-    return { kind: 'object', words: 'again' } as const;
+    return { kind: 'reject', words: 'again' } as const;
   };
   const deps = scripted([contextTooLong(), says('a'), contextTooLong()], { onStop, after: contextTooLong() });
   const { result } = await run(deps);

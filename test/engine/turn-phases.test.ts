@@ -31,7 +31,7 @@ const objectsOnce = (): QueryDeps['onStop'] => {
   let asked = 0;
   return async () => {
     asked += 1;
-    return asked === 1 ? { kind: 'object', words: 'not yet' } : { kind: 'pass' };
+    return asked === 1 ? { kind: 'reject', words: 'not yet' } : { kind: 'pass' };
   };
 };
 const drainsOnce = (): QueryDeps['context'] => {
@@ -240,7 +240,7 @@ test('steering typed during a stop hook follows the text of the hook', async () 
     onStop: async ({ stopHookActive }) => {
       if (stopHookActive) return { kind: 'pass' };
       steering.push(queuedMessage('next', 'and hurry'));
-      return { kind: 'object', words: 'tests fail' };
+      return { kind: 'reject', words: 'tests fail' };
     },
   });
   expect(deps.requests()[1]?.messages.at(-1)).toMatchObject({

@@ -124,7 +124,7 @@ function createReplayDeps(run: RecordedRun, player: ReplayPlayer): QueryDeps {
     onStop: async () => {
       const [hookMessage] = findJoined('hook');
       const [block] = hookMessage?.blocks ?? [];
-      if (block?.type === 'text') return { kind: 'object', words: block.text };
+      if (block?.type === 'text') return { kind: 'reject', words: block.text };
       const isLast = player.requestCount() === steps.length;
       return isLast && run.end?.reason === 'stop_hook_prevented' ? { kind: 'prevent', words: '' } : { kind: 'pass' };
     },

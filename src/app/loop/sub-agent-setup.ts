@@ -67,7 +67,7 @@ type OpenWorktree = Pick<SessionWorktree, 'path' | 'branch' | 'cwd' | 'leave'>;
 
 const HOOK_TIMEOUT_MS = 120_000;
 
-/** Has a hook make the worktree, for folders that are no git repository or need more than a checkout. */
+/** Has a hook make the worktree, for folders that are not a git repository or need more than a checkout. */
 async function makeWorktreeByHook(name: string, hooks: HookDispatcher): Promise<OpenWorktree> {
   const verdict = await hooks.fire('WorktreeCreate', { name }, AbortSignal.timeout(HOOK_TIMEOUT_MS));
   const path = verdict.worktreePath === undefined ? undefined : await ignoreMissingFile(realpath(verdict.worktreePath));
@@ -77,13 +77,13 @@ async function makeWorktreeByHook(name: string, hooks: HookDispatcher): Promise<
     cwd: path,
     branch: name,
     async leave() {
-      if (!hooks.has('WorktreeRemove')) return { is: 'kept', what: 'The work' };
+      if (!hooks.has('WorktreeRemove')) return { kind: 'kept', what: 'The work' };
       const { blocked } = await hooks.fire(
         'WorktreeRemove',
         { worktree_path: path },
         AbortSignal.timeout(HOOK_TIMEOUT_MS),
       );
-      return blocked === undefined ? { is: 'gone' } : { is: 'kept', what: 'The work' };
+      return blocked === undefined ? { kind: 'gone' } : { kind: 'kept', what: 'The work' };
     },
   };
 }
@@ -95,9 +95,9 @@ function createSharedWorkspace(location: SubAgentWorkingDir): SubAgentWorkspace 
 async function leaveWorktree({ leave, path, branch }: OpenWorktree): Promise<string | undefined> {
   try {
     const end = await leave();
-    return end.is === 'gone'
+    return end.kind === 'gone'
       ? undefined
-      : `${end.is === 'kept' ? end.what : 'Its worktree'} is in ${path} on branch ${branch}.`;
+      : `${end.kind === 'kept' ? end.what : 'Its worktree'} is in ${path} on branch ${branch}.`;
   } catch (thrown) {
     return `Its worktree ${path} on branch ${branch} stays: ${getErrorMessage(thrown)}`;
   }

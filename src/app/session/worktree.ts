@@ -27,9 +27,9 @@ export type SessionWorktree = {
 
 /** The state of a worktree after it was left. */
 export type WorktreeEnd =
-  | { readonly is: 'gone' }
-  | { readonly is: 'shared' }
-  | { readonly is: 'kept'; readonly what: string };
+  | { readonly kind: 'gone' }
+  | { readonly kind: 'shared' }
+  | { readonly kind: 'kept'; readonly what: string };
 
 /** Creates a worktree of the repository, or enters the existing one of that name. Throws if neither is possible. */
 export async function enterWorktree(
@@ -55,7 +55,7 @@ export async function enterWorktree(
     throw new Error(`Cannot create a worktree: ${root} is not a git repository.`);
   const presence = await announcePresence(environment.ouroHome, path);
   try {
-    if (await pathExists(path)) await refuseForeign(path, root, git);
+    if (await pathExists(path)) await assertOwnWorktree(path, root, git);
     else await createWorktree(path, root, branch, git);
   } catch (thrown) {
     await presence.leave();
@@ -74,12 +74,12 @@ export async function enterWorktree(
       // Unregistered first: of two processes that leave at once, the later one removes the worktree.
       await presence.leave();
       const remainingWork = await findRemainingWork(path, base, git);
-      if (remainingWork !== undefined) return { is: 'kept', what: remainingWork };
+      if (remainingWork !== undefined) return { kind: 'kept', what: remainingWork };
       const isShared = (await presence.listOthers()).length > 0 || (await hasOtherSession(path, environment.ouroHome));
-      if (isShared) return { is: 'shared' };
+      if (isShared) return { kind: 'shared' };
       await git(root, 'worktree', 'remove', path);
       await git(root, 'branch', '-D', branch);
-      return { is: 'gone' };
+      return { kind: 'gone' };
     },
   };
 }
@@ -124,7 +124,7 @@ async function createWorktree(path: string, root: string, branch: string, git: G
 }
 
 /** Throws unless the existing path is a worktree of this repository: only then the repository's trust applies. */
-async function refuseForeign(path: string, root: string, git: Git): Promise<void> {
+async function assertOwnWorktree(path: string, root: string, git: Git): Promise<void> {
   const commonDir = async (at: string) => {
     const output = await git(at, 'rev-parse', '--git-common-dir').catch(() => '');
     return output === '' ? undefined : realpath(resolve(at, output.trim())).catch(() => undefined);

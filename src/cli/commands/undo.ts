@@ -39,7 +39,7 @@ export async function runUndoCommand({ args, flags, io }: SubcommandInput): Prom
 /** Session ids as they are printed, whole or abbreviated. */
 const SESSION_ID = /^[0-9a-f]{8}(-[0-9a-f-]*)?$/i;
 
-/** Splits the arguments into a session and paths: the first argument may be a session id that is no file here. */
+/** Splits the arguments into a session and paths: the first argument may be a session id that is not a file here. */
 async function splitOperands(args: readonly string[], flag: unknown, { cwd }: Pick<ProcessIo, 'cwd'>) {
   if (args.includes('')) throw new UsageError('A path is empty. Usage: ouro undo [session] [path…]');
   const [first = '', ...rest] = args;

@@ -30,7 +30,7 @@ export async function runInWorktree(
 }
 
 function formatEnd(end: WorktreeEnd, { path, branch }: SessionWorktree): string {
-  switch (end.is) {
+  switch (end.kind) {
     case 'gone':
       return 'Worktree removed: it had no changes.';
     case 'shared':

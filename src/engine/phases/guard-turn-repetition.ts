@@ -119,7 +119,7 @@ type TurnRepetition = {
 const MAX_TURNS = 160;
 /** Repetitions that count once, where they may be work: waiting, stepping, or trying one number after the other. */
 const REPETITIONS_PER_COUNT = 5;
-/** The same long text is no habit, but may be the announcement of several calls. */
+/** The same long text is not a habit; it may be the announcement of several calls. */
 const LONG_TEXTS_PER_COUNT = 2;
 
 /** Adds a finished turn to the last ones. */

@@ -56,7 +56,7 @@ async function* drainSteering(
     yield { type: 'queue', item, state: 'delivered' };
     yield { type: 'message_end', message: item.message };
     next = appendMessages(next, item.message);
-    // The end of a background command is no word of the user.
+    // The end of a background command is not a message of the user.
     if (isTypedByUser(item.message)) next = { ...next, recentTurns: [] };
   }
   return next;

@@ -14,7 +14,7 @@ export function findTool(
   const exact = tools.find((tool) => tool.name === name) ?? tools.find((tool) => tool.aliases.includes(name));
   if (exact !== undefined && exact.answersTo === undefined) return exact;
   const findAnswer = (by: 'arguments' | 'name') => tools.find((tool) => tool.answersTo?.(name, input) === by);
-  // The arguments say more than the name: a patch is no command, even if it is sent to the shell.
+  // The arguments say more than the name: a patch is not a command, even if it is sent to the shell.
   return findAnswer('arguments') ?? exact ?? findAnswer('name') ?? findIgnoringCase(name, tools);
 }
 

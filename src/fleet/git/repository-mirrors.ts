@@ -156,7 +156,7 @@ async function createClone({ mirror, commit, folder }: Clone, git: FleetGit): Pr
   requireGitOutput(await git({ args: clone, cwd: dirname(folder), protocols: 'file' }), 'Creating a clone failed');
   const checkOut = ['checkout', '--quiet', '--force', '--detach', commit];
   requireGitOutput(await git({ args: checkOut, cwd: draft }), 'Checking out failed');
-  // While a command runs, the sandbox has empty files at these paths, which are no changes of the task.
+  // While a command runs, the sandbox has empty files at these paths, which are not changes of the task.
   await mkdir(join(draft, '.git', 'info'), { recursive: true });
   await writeFile(
     join(draft, '.git', 'info', 'exclude'),

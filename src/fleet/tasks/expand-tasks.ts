@@ -275,7 +275,7 @@ export async function refreshScheduledTasks(
     const problem = validateTaskCheckout(place);
     if (problem !== undefined) throw new TaskFileError(problem);
     if (!isAllowed(place.url)) throw new TaskFileError(`this machine does not work on ${place.url}`);
-    // A pinned commit is no ref of a remote repository.
+    // A pinned commit is not a ref of a remote repository.
     const commit = ref === place.commit ? ref : await resolveCommit(place.url);
     // The template {{repo.commit}} has put the commit into the prompt.
     const prompt = task.spec.prompt.replaceAll(place.commit, commit);

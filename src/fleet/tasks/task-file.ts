@@ -138,7 +138,7 @@ export function parseYaml(source: string, name: string, createError: CreateError
   try {
     return parse(source);
   } catch (thrown) {
-    // Unknown aliases, and those that would fill the memory, are no YAMLParseError.
+    // Unknown aliases, and those that would fill the memory, are not a YAMLParseError.
     throw createError(`${name} is not valid YAML: ${getErrorMessage(thrown).split('\n')[0]}`);
   }
 }

@@ -149,7 +149,7 @@ async function tryLock(name: string, [folder, temporary]: LockFolders): Promise<
 /** Error of a folder that another process deletes as it has no more locks. */
 const GONE = 'ENOENT';
 
-/** Tries to take a lock; `undefined` if no lock can be written in the folder. An error with the code `busy` is no reason. */
+/** Tries to take a lock; `undefined` if no lock can be written in the folder. An error with the code `busy` does not count. */
 async function acquireIn(folder: string, name: string, busy?: typeof GONE): Promise<LockResult | undefined> {
   try {
     return await acquireLock(join(folder, name));

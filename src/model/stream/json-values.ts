@@ -27,7 +27,7 @@ export function parseEventObjects(data: string): readonly JsonObject[] | undefin
   return object === undefined ? narrowToObjects(value) : [object];
 }
 
-/** Returns whether a field has content of another type than it should; `null` is no content. */
+/** Returns whether a field has content of another type than it should; `null` is not content. */
 export function hasOtherType(value: JsonValue | undefined, type: 'object' | 'array' | 'string'): boolean {
   if (value === undefined || value === null) return false;
   return (isArray(value) ? 'array' : typeof value) !== type;

@@ -207,7 +207,7 @@ function isInputExpected(found: OpenPosition | undefined): boolean {
   return found !== undefined && !['text', 'thinking', 'redacted_thinking'].includes(found.block.kind);
 }
 
-/** Returns true for a delta whose content cannot be read. Unknown types are no content. */
+/** Returns true for a delta whose content cannot be read. Unknown types are not content. */
 function isMalformedDelta(value: JsonValue | undefined): boolean {
   const delta = narrowToObject(value);
   if (delta === undefined) return hasOtherType(value, 'object');

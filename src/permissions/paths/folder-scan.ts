@@ -44,7 +44,7 @@ export function scanFolder(
   return undefined;
 }
 
-/** Creates the resolved path of an entry that is no link below a real folder: it is where its name says. */
+/** Creates the resolved path of an entry that is not a link below a real folder: it is where its name says. */
 export function createScannedPath(
   path: string,
   kind: Exclude<FolderScanEntry['kind'], 'link'>,

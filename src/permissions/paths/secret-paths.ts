@@ -108,7 +108,7 @@ function findSecretName(path: string, homeRelative: string): string | undefined 
   return secretPath === undefined ? undefined : `~/${secretPath} holds credentials`;
 }
 
-/** Globs for `.env` files that are no examples. */
+/** Globs for `.env` files that are not examples. */
 const ENV_GLOBS = splitWords(`
   .env .env.[!dest]* .env.d[!ei]* .env.e[!x]* .env.s[!a]* .env.t[!e]* .env.te[!m]* .env[_-][!dest]*
   service-account*.json service_account*.json serviceaccount*.json firebase-adminsdk*.json

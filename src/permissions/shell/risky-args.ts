@@ -185,7 +185,7 @@ function isForeignAddress(option: string, value: string): boolean {
   return HOST_OPTION.test(option) && /^[\w[]/.test(value) && /[.:]|^[a-z]/i.test(value) && !LOCAL_HOST.test(value);
 }
 
-/** Places that are no files of anybody. */
+/** Paths that are not files of a person. */
 const NOWHERE = /^\/dev\/(?:null|stdout|stderr|stdin|tty|fd\/\d+)$/;
 
 function isOutside(context: DecisionContext, cwds: readonly string[], piece: string): boolean {

@@ -125,7 +125,7 @@ function mayOpenArgs(argv: readonly string[]): boolean {
   return opensNoFiles !== true || printsArgs === true || runsProjectScripts === true || commandMarkers !== undefined;
 }
 
-/** Returns the archive that `tar cf x a`, `tar -cf x a` or `zip x a` writes: the first argument that is no option. */
+/** Returns the archive that `tar cf x a`, `tar -cf x a` or `zip x a` writes: the first argument that is not an option. */
 function listArchives([name = '', ...args]: readonly string[]): readonly string[] {
   const { readsRecursively, writes } = findProgramFacts(name);
   if (readsRecursively !== 'always' || writes !== undefined) return [];
@@ -213,7 +213,7 @@ function createRegExpMatcher(expression: RegExp): Matcher {
   };
 }
 
-/** Returns a word that is no folder; of `a.b/` the part before the dot may be a name. */
+/** Returns a word that is not a folder; of `a.b/` the part before the dot may be a name. */
 const getFileName = (word: string) => (word.endsWith('/') ? word.slice(0, Math.max(0, word.lastIndexOf('.'))) : word);
 
 /** Stars are matched in linear time, one word of the text after the other. */

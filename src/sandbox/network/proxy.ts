@@ -124,7 +124,7 @@ type HttpProxyRequest = {
   readonly head: string;
 };
 
-/** Parses the head of one request; undefined if it is no proxy request. */
+/** Parses the head of one request; undefined if it is not a proxy request. */
 function parseHttpHead(text: string): HttpProxyRequest | undefined {
   const [first = '', ...lines] = text.slice(0, -4).split('\r\n');
   const [, method = '', target = '', version = ''] = /^([A-Z]{1,20}) (\S+) HTTP\/(1\.[01])$/.exec(first) ?? [];

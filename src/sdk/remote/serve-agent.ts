@@ -99,7 +99,7 @@ export function serveAgent(agent: SdkAgent, options: ServeOptions = {}): AgentSe
       (value) => push({ result: { id, ok: true, value } }),
       (thrown) => push({ result: { id, ok: false, error: getErrorMessage(thrown) } }),
     );
-    // Their effects are no events.
+    // Their effects are not events.
     if (name === 'change' || name === 'reset' || name === 'replaceMessages') {
       mirror.replace(agent.state());
       push({ state: mirror.snapshot() });

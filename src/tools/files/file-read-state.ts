@@ -127,7 +127,7 @@ async function compareWithDisk(
   if (stats.mtimeMs === known.mtimeMs && stats.size === known.size) return { status: 'unchanged', mark: known.hash };
   const mark = `${stats.mtimeMs}/${stats.size}`;
   if (stats.size !== known.size) return { status: 'changed', mark };
-  // Only the timestamp may differ; equal bytes are no change.
+  // Only the timestamp may differ; equal bytes are not a change.
   const bytes = await ignoreMissingFile(readFile(known.path));
   if (bytes === undefined) return { status: 'deleted', mark: 'deleted' };
   return hashBytes(bytes) === known.hash ? { status: 'unchanged', mark } : { status: 'changed', mark };

@@ -30,7 +30,7 @@ const notebook = z.lazy(() =>
   }),
 );
 
-/** Renders the cells of a notebook with their outputs; `undefined` if the text is no notebook. */
+/** Renders the cells of a notebook with their outputs; `undefined` if the text is not a notebook. */
 export function renderNotebook(text: string): readonly ResultBlock[] | undefined {
   const parsed = notebook.safeParse(parseJson(text));
   if (!parsed.success) return undefined;

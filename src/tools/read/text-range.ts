@@ -8,7 +8,7 @@ const MAX_LINE_CHARS = 2000;
 export type LineRangeRequest = {
   readonly offset: number | undefined;
   readonly limit: number | undefined;
-  /** Size of the rendered lines that is not exceeded. */
+  /** Byte limit of the rendered lines; the first line is always included. */
   readonly maxBytes: number;
 };
 

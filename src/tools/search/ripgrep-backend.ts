@@ -107,7 +107,7 @@ async function runRipgrep(
     });
   });
   signal.throwIfAborted();
-  // Exit code 2 may also mean that single files could not be read, which is no failure.
+  // Exit code 2 may also mean that single files could not be read, which is not a failure.
   if (exitCode !== 2) return;
   const message = `The search could not start: ${stderr.trim().slice(0, 1000)}`;
   if (/regex parse error|PCRE2|not allowed in a regex/i.test(stderr)) throw new InvalidPattern(message);

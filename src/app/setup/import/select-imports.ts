@@ -29,7 +29,7 @@ export function selectImports(importable: ImportableItems, words: readonly strin
   const unknown = names.find((word) => !kinds.includes(word) && !Object.hasOwn(ASSISTANTS, word));
   if (unknown !== undefined) {
     const known = [...kinds, ...Object.keys(ASSISTANTS)].join(', ');
-    return { ok: false, problem: `"${unknown}" is nothing that can be imported. Use: ${known}.` };
+    return { ok: false, problem: `"${unknown}" cannot be imported. Use: ${known}.` };
   }
   const wantedKinds = words.filter((word) => kinds.includes(word));
   const wantedAssistants = words.flatMap((word) => ASSISTANTS[word] ?? []);

@@ -84,7 +84,7 @@ export function createHostOutputWriter(
       writeResult(terminal, commandText);
       writeState('idle');
     },
-    /** Returns the exit code for the last result. An abort by the host is no failure. */
+    /** Returns the exit code for the last result. An abort by the host is not a failure. */
     getExitCode(): number {
       const reason = String(exchange.result.terminal_reason);
       if (exchange.result.is_error !== true || ABORTED.includes(reason)) return 0;

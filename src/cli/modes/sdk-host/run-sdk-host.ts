@@ -60,7 +60,7 @@ export async function runSdkHost(invocation: CliInvocation, io: ProcessIo, shutd
   });
   io.stdout.onFailed(() => shutdown.start('shutdown'));
   const { promise: stdinEnded, resolve: onStdinEnd } = Promise.withResolvers<void>();
-  // A detached process keeps serving while its stdin is open, so a lost parent alone is no reason to exit.
+  // A detached process keeps serving while its stdin is open, so a lost parent alone is not a reason to exit.
   io.onOrphaned(() => void stdinEnded.then(() => shutdown.start('shutdown')));
   const lines = withEndListener(readNonBlankLines(io.stdin.chunks()), onStdinEnd);
   const outcome = await Promise.race([server.serve(lines), shutdown.started]);

@@ -183,7 +183,7 @@ function describeLoss(kind: LossKind, count: number): string {
 const cleanId = (id: string) => id.replaceAll(/[^\w-]/g, '_').slice(0, 64) || 'call';
 const cleanName = (name: string) => name.replaceAll(/[^\w-]/g, '_').slice(0, 64) || 'unknown';
 
-/** Parses the lines of a JSONL file; lines that are no objects are left out. */
+/** Parses the lines of a JSONL file; lines that are not objects are left out. */
 export function parseJsonLines(text: string): readonly JsonObject[] {
   return text
     .split('\n')
@@ -191,7 +191,7 @@ export function parseJsonLines(text: string): readonly JsonObject[] {
     .filter((line) => line !== undefined);
 }
 
-/** Creates an image block from a data URL or from base64; `undefined` for anything that is no image. */
+/** Creates an image block from a data URL or from base64; `undefined` for anything that is not an image. */
 export function createImageBlock(mediaType: string, data: string): ImageBlock | undefined {
   const [, type = mediaType, bytes = data] = /^data:([^;,]+);base64,(.*)$/s.exec(data) ?? [];
   return /^image\/(?:png|jpeg|gif|webp)$/.test(type) && bytes !== ''

@@ -166,7 +166,7 @@ function readChunk(chunk: JsonObject, state: ReaderState): Events {
   return [...partEvents, { type: 'error', error: { status: failure, message: failureMessage } }];
 }
 
-/** Returns true if a chunk has content that is neither text nor a call. Unknown parts are no content. */
+/** Returns true if a chunk has content that is neither text nor a call. Unknown parts are not content. */
 function isMalformedChunk({ candidates }: JsonObject, { tools }: ReaderState): boolean {
   if (hasOtherType(candidates, 'array')) return true;
   const [candidate] = Array.isArray(candidates) ? candidates : [];

@@ -104,7 +104,7 @@ function releaseHeldText({ text, calls }: HeldBackReplyText, callNames: ToolCall
   ];
 }
 
-/** Returns true if a chunk has content that is neither text nor a call. Parts of unknown types are no content. */
+/** Returns true if a chunk has content that is neither text nor a call. Parts of unknown types are not content. */
 function isMalformedChunk({ choices }: JsonObject): boolean {
   if (hasOtherType(choices, 'array')) return true;
   return Array.isArray(choices) && choices.some(isMalformedChoice);

@@ -92,7 +92,7 @@ export function finishResponsesItem(raw: JsonObject, item: string, state: Respon
   }
 }
 
-/** Returns true if an item cannot be read although it may be a call. Unknown types are no calls of offered tools. */
+/** Returns true if an item cannot be read although it may be a call. Unknown types are not calls of offered tools. */
 export function isUnreadableItem(raw: JsonObject | undefined, { tools }: ResponsesReaderState): boolean {
   if (typeof raw?.type !== 'string') return true;
   return raw.type !== 'function_call' && tools.has(narrowToString(raw.name) ?? '');

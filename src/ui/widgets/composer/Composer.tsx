@@ -7,7 +7,7 @@ import type { DraftKind } from './classify-draft.ts';
 
 const BAND_STYLE: TextStyle = { background: 'band' };
 
-/** Colors of the bar for drafts that are no message, as in the status line. */
+/** Colors of the bar for drafts that are not messages, as in the status line. */
 const BAR_TOKENS: Readonly<Partial<Record<DraftKind, ThemeToken>>> = { shell: 'accent', memory: 'code' };
 
 /** The draft, with a bar at the left and a background band across the full width. */

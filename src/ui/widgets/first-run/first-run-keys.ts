@@ -57,7 +57,7 @@ export function addTypedAhead(state: FirstRunScreenState, input: InputEvent): Fi
 const ANSWERS = /^[ynpvdkolu1-9]{1,3}$/;
 
 /**
- * Reports whether keys are no beginning of a message: a letter, one that was held, or a few that answer questions. In a
+ * Reports whether keys do not begin a message: a letter, one that was held, or a few that answer questions. In a
  * draft, they would take the keys of the next question.
  */
 export function areStrayKeys(text: string): boolean {

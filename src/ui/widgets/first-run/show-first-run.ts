@@ -36,7 +36,7 @@ export type FirstRunDeps = {
   readonly now: () => number;
 };
 
-/** Time to drain the keyboard buffer: input from before the screen was visible is no answer. */
+/** Time to drain the keyboard buffer: input from before the screen was visible is not an answer. */
 const DRAIN_MS = 10;
 /** Keys that follow each other faster are typed text and not answers. */
 const TYPING_MS = 400;

@@ -55,13 +55,13 @@ const CHIPS: Readonly<Record<string, Chip>> = {
   bypassPermissions: { word: 'bypass', token: 'error' },
 };
 
-/** Chips for drafts that are no message: a shell line, and a note for the memory. */
+/** Chips for drafts that are not messages: a shell line, and a note for the memory. */
 const DRAFT_CHIPS = {
   shell: { word: 'shell', token: 'accent' },
   memory: { word: 'note', token: 'code' },
 } as const satisfies Readonly<Record<string, Chip>>;
 
-/** Returns the chip: what enter does with the draft if it is no message, else the permission mode. */
+/** Returns the chip: what enter does with the draft if it is not a message, else the permission mode. */
 function getChip(view: StatusView): Chip {
   const kind = classifyComposerText(view);
   if (kind === 'shell' || kind === 'memory') return DRAFT_CHIPS[kind];

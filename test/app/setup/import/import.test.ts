@@ -148,7 +148,7 @@ test('a part is chosen by kind and assistant; an unknown word is refused', async
   expect(stdout).toMatch(/^Added cursors \(run 1\) to .*settings\.local\.json\.\n$/);
   const wrong = await runHere(project, ['import', 'emacs']);
   expect(wrong.code).toBe(2);
-  expect(wrong.stderr).toContain('"emacs" is nothing that can be imported');
+  expect(wrong.stderr).toContain('"emacs" cannot be imported');
 });
 
 test('the first session in a project names what is not read, once, and /import lists and imports it', async () => {
