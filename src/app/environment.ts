@@ -1,21 +1,17 @@
 import { existsSync, lstatSync, readlinkSync, realpathSync } from 'node:fs';
 import { homedir, userInfo } from 'node:os';
-import { delimiter, dirname, join, resolve } from 'node:path';
+import { delimiter, dirname, join, normalize, resolve } from 'node:path';
 import manifest from '../../package.json' with { type: 'json' };
-import { type Environment, SECRET_VARIABLES } from '../contracts/environment.ts';
+import { type Environment, type RuntimeLimits, SECRET_VARIABLES } from '../contracts/environment.ts';
 import { omitUndefined } from '../lib/json.ts';
 import { findBundledRipgrep } from '../lib/processes/installed-files.ts';
 import { RUNTIME_SETTINGS } from '../lib/processes/runtime-settings.ts';
-import { splitWords } from '../lib/text/lines.ts';
 
-const LIMIT_VARIABLES = splitWords(`
-  OURO_STREAM_IDLE_TIMEOUT_MS OURO_HEADER_TIMEOUT_MS OURO_MAX_RETRIES OURO_RETRY_BASE_MS OURO_MCP_TIMEOUT_MS
-  OURO_MCP_CALL_TIMEOUT_MS OURO_HOOK_TIMEOUT_MS OURO_BASH_TIMEOUT_MS OURO_BASH_MAX_TIMEOUT_MS
-`);
+/** The variables of the process, as they are. */
+type Variables = Readonly<Record<string, string | undefined>>;
 
-export function readEnvironment(
-  env: Readonly<Record<string, string | undefined>> = addRipgrepToPath(restoreBunVariables(process.env)),
-): Environment {
+/** Reads the environment of the process. An empty variable counts as unset. */
+export function readEnvironment(env: Variables = addRipgrepToPath(restoreBunVariables(process.env))): Environment {
   const home = nonEmpty(env.HOME) ?? nonEmpty(env.USERPROFILE) ?? (nonEmpty(homedir()) || userInfo().homedir);
   const apiKey = trimSecret(env.ANTHROPIC_API_KEY);
   const authToken = trimSecret(env.ANTHROPIC_AUTH_TOKEN);
@@ -35,26 +31,11 @@ export function readEnvironment(
     model: nonEmpty(env.ANTHROPIC_MODEL),
     smallModel: nonEmpty(env.ANTHROPIC_SMALL_FAST_MODEL),
     editor: nonEmpty(env.VISUAL) ?? nonEmpty(env.EDITOR),
-    limits: {
-      streamIdleTimeoutMs: parseCount(env.OURO_STREAM_IDLE_TIMEOUT_MS),
-      headerTimeoutMs: parseCount(env.OURO_HEADER_TIMEOUT_MS),
-      maxRetries: parseCount(env.OURO_MAX_RETRIES),
-      retryBaseMs: parseCount(env.OURO_RETRY_BASE_MS),
-      mcpTimeoutMs: parseCount(env.OURO_MCP_TIMEOUT_MS),
-      mcpCallTimeoutMs: parseCount(env.OURO_MCP_CALL_TIMEOUT_MS),
-      hookTimeoutMs: parseCount(env.OURO_HOOK_TIMEOUT_MS),
-      bashTimeoutMs: parseCount(env.OURO_BASH_TIMEOUT_MS),
-      bashMaxTimeoutMs: parseCount(env.OURO_BASH_MAX_TIMEOUT_MS),
-    },
-    problems: LIMIT_VARIABLES.flatMap((name) => {
-      const value = nonEmpty(env[name]);
-      return value === undefined || parseCount(value) !== undefined
-        ? []
-        : [`${name} is "${value}", which is not a whole number. It is ignored.`];
-    }),
+    limits: readLimits(env),
+    problems: describeInvalidLimits(env),
     term: {
       name: env.TERM ?? '',
-      noColor: nonEmpty(env.NO_COLOR) !== undefined,
+      isColorDisabled: nonEmpty(env.NO_COLOR) !== undefined,
       forceColor: nonEmpty(env.FORCE_COLOR),
       forceHyperlink: nonEmpty(env.FORCE_HYPERLINK),
       colorTerm: env.COLORTERM ?? '',
@@ -62,20 +43,46 @@ export function readEnvironment(
       program: nonEmpty(env.TERM_PROGRAM),
       programVersion: nonEmpty(env.TERM_PROGRAM_VERSION),
       isWindows: nonEmpty(env.WT_SESSION) !== undefined || env.ConEmuANSI === 'ON',
-      tmux: nonEmpty(env.TMUX) !== undefined,
+      isTmux: nonEmpty(env.TMUX) !== undefined,
       isRemote: nonEmpty(env.SSH_CONNECTION) !== undefined || nonEmpty(env.SSH_TTY) !== undefined,
-      reflows: nonEmpty(env.TMUX) !== undefined || !truncatesRows(env),
+      canReflow: nonEmpty(env.TMUX) !== undefined || !truncatesRows(env),
       locale: nonEmpty(env.LC_ALL) ?? nonEmpty(env.LC_CTYPE) ?? env.LANG ?? '',
-      accessible: nonEmpty(env.ACCESSIBLE) !== undefined || nonEmpty(env.OURO_A11Y) !== undefined,
+      isAccessible: nonEmpty(env.ACCESSIBLE) !== undefined || nonEmpty(env.OURO_A11Y) !== undefined,
     },
     isCi: nonEmpty(env.CI) !== undefined,
     screenRecording: nonEmpty(env.OURO_DEBUG_SCREEN),
     modelRecording: readModelRecording(env),
     isSandbox: env.IS_SANDBOX === '1',
     path: (env.PATH ?? '').split(process.platform === 'win32' ? ';' : ':').filter((entry) => entry !== ''),
-    variables: selectVariables(env, (name) => !SECRET_VARIABLES.includes(name) && !isPrivate(name, env)),
+    variables: selectVariables(env, (name) => !SECRET_VARIABLES.includes(name) && !isPrivate(name, env, home)),
     keys: selectVariables(env, (name) => SECRET_VARIABLES.includes(name)),
   };
+}
+
+/** The variable of each limit. Its value is a whole number from 0 up; anything else is ignored and reported. */
+const LIMIT_VARIABLES = {
+  streamIdleTimeoutMs: 'OURO_STREAM_IDLE_TIMEOUT_MS',
+  headerTimeoutMs: 'OURO_HEADER_TIMEOUT_MS',
+  maxRetries: 'OURO_MAX_RETRIES',
+  retryBaseMs: 'OURO_RETRY_BASE_MS',
+  mcpTimeoutMs: 'OURO_MCP_TIMEOUT_MS',
+  mcpCallTimeoutMs: 'OURO_MCP_CALL_TIMEOUT_MS',
+  hookTimeoutMs: 'OURO_HOOK_TIMEOUT_MS',
+  bashTimeoutMs: 'OURO_BASH_TIMEOUT_MS',
+  bashMaxTimeoutMs: 'OURO_BASH_MAX_TIMEOUT_MS',
+} as const satisfies Record<keyof RuntimeLimits, string>;
+
+function readLimits(env: Variables): RuntimeLimits {
+  return Object.fromEntries(Object.entries(LIMIT_VARIABLES).map(([limit, name]) => [limit, parseCount(env[name])]));
+}
+
+function describeInvalidLimits(env: Variables): readonly string[] {
+  return Object.values(LIMIT_VARIABLES).flatMap((name) => {
+    const value = nonEmpty(env[name]);
+    return value === undefined || parseCount(value) !== undefined
+      ? []
+      : [`${name} is "${value}", which is not a whole number. It is ignored.`];
+  });
 }
 
 const BUN_VARIABLES = ['BUN_OPTIONS', 'BUN_INSPECT_PRELOAD'];
@@ -104,21 +111,21 @@ function addRipgrepToPath(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 }
 
 /** `%LOCALAPPDATA%\\ouro` is where the installer puts the program, so the cache of Windows is a folder in it. */
-function findCacheFolder(env: Readonly<Record<string, string | undefined>>, home: string): string {
+function findCacheFolder(env: Variables, home: string): string {
   const [cache, local] = [nonEmpty(env.XDG_CACHE_HOME), nonEmpty(env.LOCALAPPDATA)];
   return cache === undefined && local !== undefined
     ? join(local, 'ouro', 'cache')
     : join(cache ?? join(home, '.cache'), 'ouro');
 }
 
-function readModelRecording(env: Readonly<Record<string, string | undefined>>): Environment['modelRecording'] {
+function readModelRecording(env: Variables): Environment['modelRecording'] {
   const [record, replay] = [nonEmpty(env.OURO_MODEL_RECORD), nonEmpty(env.OURO_MODEL_REPLAY)];
   if (replay !== undefined) return { mode: 'replay', file: replay };
   return record === undefined ? undefined : { mode: 'record', file: record };
 }
 
 /** xterm, the Linux console, GNU screen and the terminal of Neovim truncate rows when the window becomes narrower. */
-function truncatesRows(env: Readonly<Record<string, string | undefined>>): boolean {
+function truncatesRows(env: Variables): boolean {
   return env.TERM === 'linux' || [env.XTERM_VERSION, env.STY, env.NVIM].some((value) => nonEmpty(value) !== undefined);
 }
 
@@ -144,45 +151,27 @@ export function limitProgramSearch(): void {
 /** Any value works; this one tells it from a value of the user. */
 const OWN_VALUE = 'ouro';
 
-function isPrivate(name: string, env: Readonly<Record<string, string | undefined>>): boolean {
-  // A nested ouro would overwrite the recording.
-  if (name === 'OURO_DEBUG_SCREEN') return true;
-  if (name === SAFE_SEARCH) return env[name] === OWN_VALUE;
-  const caches = env.XDG_CACHE_HOME || `${env.HOME}/.cache`;
-  if (name === 'BUN_RUNTIME_TRANSPILER_CACHE_PATH') return ['0', `${caches}/ouro`].includes(env[name] ?? '');
-  return RUNTIME_SETTINGS[name] !== undefined && env[name] === RUNTIME_SETTINGS[name];
+/** Returns whether ouro or its launcher set a variable for this process alone: programs it starts must not inherit it. */
+function isPrivate(name: string, env: Variables, home: string): boolean {
+  const value = env[name] ?? '';
+  switch (name) {
+    case 'OURO_DEBUG_SCREEN':
+      // A nested ouro would overwrite the recording.
+      return true;
+    case SAFE_SEARCH:
+      return value === OWN_VALUE;
+    case 'BUN_RUNTIME_TRANSPILER_CACHE_PATH':
+      // The launcher joins the path without normalizing it.
+      return value === '0' || normalize(value) === findCacheFolder(env, home);
+    default:
+      return value === RUNTIME_SETTINGS[name];
+  }
 }
 
-/** The package and the releases that this build belongs to. */
-export type ReleaseSource = {
-  readonly packageName: string;
-  /** Address of the releases; `undefined` for a build that belongs to no release. */
-  readonly releasesUrl: string | undefined;
-  /** Public key that signs the releases; `undefined` for a build that verifies no signatures. */
-  readonly releaseKey: string | undefined;
-  /** The system that this executable was built for, as in the names of archives. */
-  readonly target: string;
-};
-
-/** Returns where this build is published: the release workflow adds its repository to the manifest. */
-export function getReleaseSource(): ReleaseSource {
-  const {
-    name,
-    repository,
-    releaseKey,
-  }: {
-    readonly name: string;
-    readonly repository?: { readonly url: string };
-    readonly releaseKey?: string;
-  } = manifest;
-  const address = repository?.url.replace(/^git\+/, '').replace(/\.git$/, '');
-  return {
-    packageName: name,
-    releasesUrl: address === undefined ? undefined : `${address}/releases`,
-    releaseKey: nonEmpty(releaseKey),
-    // A build replaces this expression; it tells the two C libraries of Linux apart.
-    target: process.env.OURO_TARGET ?? `${process.platform}-${process.arch}`,
-  };
+/** Returns the system that this executable was built for, as in the names of archives. */
+export function getBuildTarget(): string {
+  // A build replaces this expression; it tells the two C libraries of Linux apart.
+  return process.env.OURO_TARGET ?? `${process.platform}-${process.arch}`;
 }
 
 /** Returns the directory ouro was started in. From here on it is passed as a value. */
@@ -190,10 +179,7 @@ export function getStartDirectory(): string {
   return process.cwd();
 }
 
-function selectVariables(
-  env: Readonly<Record<string, string | undefined>>,
-  isIncluded: (name: string) => boolean,
-): Readonly<Record<string, string>> {
+function selectVariables(env: Variables, isIncluded: (name: string) => boolean): Readonly<Record<string, string>> {
   const selected: Record<string, string> = {};
   for (const [name, value] of Object.entries(env)) {
     if (value !== undefined && isIncluded(name)) selected[name] = value;

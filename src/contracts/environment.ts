@@ -19,7 +19,7 @@ export type Environment = {
   readonly problems: readonly string[];
   readonly term: {
     readonly name: string;
-    readonly noColor: boolean;
+    readonly isColorDisabled: boolean;
     readonly forceColor: string | undefined;
     readonly forceHyperlink: string | undefined;
     readonly colorTerm: string;
@@ -28,13 +28,13 @@ export type Environment = {
     readonly programVersion: string | undefined;
     /** Windows Terminal or ConEmu. */
     readonly isWindows: boolean;
-    readonly tmux: boolean;
+    readonly isTmux: boolean;
     /** The terminal is on another machine (SSH), so its replies to queries take longer. */
     readonly isRemote: boolean;
     /** The terminal rewraps rows when its window becomes narrower; others cut them, as xterm does. */
-    readonly reflows: boolean;
+    readonly canReflow: boolean;
     readonly locale: string;
-    readonly accessible: boolean;
+    readonly isAccessible: boolean;
   };
   readonly isCi: boolean;
   /** File to which the screen is recorded. */
@@ -54,15 +54,15 @@ export type Environment = {
 
 /** Timeouts and retry limits from the environment. Settings can set the same limits. */
 export type RuntimeLimits = {
-  readonly streamIdleTimeoutMs: number | undefined;
-  readonly headerTimeoutMs: number | undefined;
-  readonly maxRetries: number | undefined;
-  readonly retryBaseMs: number | undefined;
-  readonly mcpTimeoutMs: number | undefined;
-  readonly mcpCallTimeoutMs: number | undefined;
-  readonly hookTimeoutMs: number | undefined;
-  readonly bashTimeoutMs: number | undefined;
-  readonly bashMaxTimeoutMs: number | undefined;
+  readonly streamIdleTimeoutMs?: number | undefined;
+  readonly headerTimeoutMs?: number | undefined;
+  readonly maxRetries?: number | undefined;
+  readonly retryBaseMs?: number | undefined;
+  readonly mcpTimeoutMs?: number | undefined;
+  readonly mcpCallTimeoutMs?: number | undefined;
+  readonly hookTimeoutMs?: number | undefined;
+  readonly bashTimeoutMs?: number | undefined;
+  readonly bashMaxTimeoutMs?: number | undefined;
 };
 
 /** Names of variables that hold secrets of ouro. Child processes never get them. */

@@ -15,8 +15,8 @@ import { readProviderConfigs } from '../../model/registry/provider-settings.ts';
 import { probeReadOnlySandbox } from '../../sandbox/read-only/read-only-sandbox.ts';
 import { applySettingsEnvironment } from '../../settings/effective-environment.ts';
 import { formatConfigProblems } from '../../settings/load-settings.ts';
-import { getReleaseSource, type ReleaseSource } from '../environment.ts';
 import { readSettings } from '../read-settings.ts';
+import { getReleaseSource, type ReleaseSource } from '../release-source.ts';
 import { loadFolderTrust } from '../trust/folder-trust.ts';
 
 /** The finding of one check. */
@@ -128,7 +128,7 @@ function checkTerminal({ isTty, environment: { term } }: CheckContext): DoctorCh
   const { columns, rows } = process.stdout;
   if (!isTty)
     return { name: 'terminal', state: 'warn', detail: 'the output is not a terminal; only print mode (-p) works here' };
-  const colors = term.noColor
+  const colors = term.isColorDisabled
     ? 'no colour'
     : /truecolor|24bit/.test(term.colorTerm)
       ? 'full colour'
@@ -140,7 +140,7 @@ function checkTerminal({ isTty, environment: { term } }: CheckContext): DoctorCh
   return {
     name: 'terminal',
     state,
-    detail: `${term.name || 'unnamed'}, ${columns}x${rows}, ${colors}, ${unicode}${term.tmux ? ', in tmux' : ''}`,
+    detail: `${term.name || 'unnamed'}, ${columns}x${rows}, ${colors}, ${unicode}${term.isTmux ? ', in tmux' : ''}`,
   };
 }
 

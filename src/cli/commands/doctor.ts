@@ -8,7 +8,7 @@ export async function runDoctorCommand({ flags, io }: SubcommandInput): Promise<
   const { environment, cwd } = io;
   const localFindings = await runDoctorChecks({ cwd, isTty: io.stdout.isTty, environment });
   const findings = flags.live === true ? [...localFindings, ...(await checkProviderConnections(io))] : localFindings;
-  const colors = io.stdout.isTty && !environment.term.noColor ? 'colored' : 'plain';
+  const colors = io.stdout.isTty && !environment.term.isColorDisabled ? 'colored' : 'plain';
   if (flags.json === true) io.stdout.write(`${JSON.stringify(findings, null, 2)}\n`);
   else io.stdout.writePrintable(printable`${formatDoctorFindings(findings, colors)}\n`);
   return findings.some(({ state }) => state === 'bad') ? 1 : 0;

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { lstat, readdir, realpath, rename, rm, rmdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { getReleaseSource } from '../../app/environment.ts';
+import { getReleaseSource } from '../../app/release-source.ts';
 import type { Environment } from '../../contracts/environment.ts';
 import { createYesNoPrompter } from '../../fleet/cli/confirm.ts';
 import { getErrorMessage } from '../../lib/errors.ts';

@@ -1,6 +1,6 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { join } from 'node:path/posix';
-import { getReleaseSource } from '../../app/environment.ts';
+import { getReleaseSource } from '../../app/release-source.ts';
 import { isCompiledExecutable } from '../../lib/processes/installed-files.ts';
 
 /** The way in which the running program was installed, which decides how it is updated and removed. */

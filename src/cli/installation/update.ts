@@ -3,7 +3,7 @@ import { chmod, copyFile, link, mkdir, mkdtemp, open, rename, rm, stat, writeFil
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, parse } from 'node:path';
 import { z } from 'zod';
-import { getReleaseSource } from '../../app/environment.ts';
+import { getReleaseSource } from '../../app/release-source.ts';
 import type { Environment } from '../../contracts/environment.ts';
 import { getErrnoCode } from '../../lib/errors.ts';
 import { openJsonStore } from '../../lib/files/json-store.ts';

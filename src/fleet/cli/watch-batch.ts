@@ -11,7 +11,7 @@ const POLL_MS = 500;
 /** Watches a batch until aborted: on a screen in a terminal, otherwise with one line per ended task. */
 export async function watchBatch(id: string, store: FleetStore, io: ProcessIo, watch: WatchOptions): Promise<void> {
   const isScreen =
-    io.stdout.isTty && !watch.json && io.environment.term.name !== 'dumb' && !io.environment.term.accessible;
+    io.stdout.isTty && !watch.json && io.environment.term.name !== 'dumb' && !io.environment.term.isAccessible;
   return isScreen ? watchOnScreen(id, store, io, watch) : watchAsLines(id, store, io, watch);
 }
 

@@ -70,15 +70,15 @@ type ProgressTerminal = {
   readonly programVersion: string | undefined;
   /** Windows Terminal or ConEmu, detected by their environment variables. */
   readonly isWindows: boolean;
-  readonly tmux: boolean;
+  readonly isTmux: boolean;
 };
 
 /**
  * Reports whether a terminal is known to show progress. Inside tmux this is unknown, so the answer is no, and earlier
  * versions of kitty show a notification instead, without reporting their version.
  */
-export function supportsTerminalProgress({ program, programVersion, isWindows, tmux }: ProgressTerminal): boolean {
-  if (tmux) return false;
+export function supportsTerminalProgress({ program, programVersion, isWindows, isTmux }: ProgressTerminal): boolean {
+  if (isTmux) return false;
   return isWindows || (program === 'ghostty' && isAtLeast(programVersion ?? '', 1, 2));
 }
 

@@ -150,7 +150,7 @@ function findLinearReason(
   settings: FrontendSettings = {},
 ): string | undefined {
   if (rendering === 'linear') return 'Screen reader mode is on: --a11y is given.';
-  if (term.accessible) return 'Screen reader mode is on: ACCESSIBLE or OURO_A11Y is set.';
+  if (term.isAccessible) return 'Screen reader mode is on: ACCESSIBLE or OURO_A11Y is set.';
   if (settings.accessible === true) return 'Screen reader mode is on: the setting "accessible" is true.';
   return term.name === 'dumb' ? 'Linear output: this terminal cannot redraw (TERM=dumb).' : undefined;
 }

@@ -44,11 +44,11 @@ export function resolveScreenOptions(
     notify:
       settings.notify === 'off' || settings.notify === 'bell'
         ? settings.notify
-        : term.tmux
+        : term.isTmux
           ? 'tmux'
           : chooseNotifyMethod(term),
     progress: (settings.progress ?? supportsTerminalProgress(term)) ? 'shown' : 'off',
-    ...(term.tmux ? { tmux: async () => (await import('../../../ui/terminal/tmux.ts')).queryTmux() } : {}),
+    ...(term.isTmux ? { tmux: async () => (await import('../../../ui/terminal/tmux.ts')).queryTmux() } : {}),
     dialogDelayMs: settings.dialogDelayMs ?? 400,
     vim: settings.editorMode === 'vim' ? 'on' : 'off',
     keymap: createKeymap(keys),
@@ -66,18 +66,18 @@ export function detectTerminalRendering({
   term,
 }: Environment): Pick<ScreenOptions, 'depth' | 'background' | 'glyphs' | 'resizeMode'> {
   return {
-    depth: term.noColor || term.name === 'dumb' ? 'none' : resolveDepth(term),
+    depth: term.isColorDisabled || term.name === 'dumb' ? 'none' : resolveDepth(term),
     background: detectBackground(term.colorFgBg),
     glyphs: UTF_8.test(term.locale) ? 'unicode' : 'ascii',
-    resizeMode: term.reflows ? 'wrapped' : 'cut',
+    resizeMode: term.canReflow ? 'wrapped' : 'cut',
   };
 }
 
 /** Hyperlinks are used only in terminals known to support them, and not inside tmux. */
-function resolveLinks({ forceHyperlink, program, name, tmux }: Environment['term']): ScreenOptions['links'] {
+function resolveLinks({ forceHyperlink, program, name, isTmux }: Environment['term']): ScreenOptions['links'] {
   if (forceHyperlink !== undefined) return forceHyperlink === '0' ? 'printed' : 'clickable';
   const isKnown = HYPERLINK_TERMINALS.includes(program ?? '') || name === 'xterm-kitty' || name === 'xterm-ghostty';
-  return isKnown && !tmux ? 'clickable' : 'printed';
+  return isKnown && !isTmux ? 'clickable' : 'printed';
 }
 
 /** `FORCE_COLOR` overrides the detection: 0 for none, 1 to 3 for 16, 256 and true colour. */

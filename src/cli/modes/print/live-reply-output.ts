@@ -78,8 +78,8 @@ export function createLiveReplyOutput(
   };
 }
 
-function detectDepth({ noColor, name, colorTerm }: Environment['term']): ColorDepth {
-  if (noColor || name === 'dumb' || name === '') return 'none';
+function detectDepth({ isColorDisabled, name, colorTerm }: Environment['term']): ColorDepth {
+  if (isColorDisabled || name === 'dumb' || name === '') return 'none';
   if (/truecolor|24bit/.test(colorTerm)) return 'truecolor';
   return name.includes('256') ? '256' : '16';
 }
