@@ -1,22 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import { basename, dirname, relative, sep } from 'node:path';
+import { basename, dirname, relative } from 'node:path';
 import { walkWorkspace } from '../checkpoints/walk-workspace.ts';
 import type { Environment } from '../contracts/environment.ts';
 import type { CliRunOptions } from '../contracts/frontend/cli-run-options.ts';
 import type { Message } from '../contracts/message.ts';
-import type { PastRunEvent, SessionRecordBody } from '../contracts/session.ts';
-import { findRepositoryRoot } from '../git/git-repository.ts';
-import { isPathBelow } from '../lib/files/path-style.ts';
-import { formatBytes } from '../lib/text/format.ts';
-import { getProjectDir, getTranscriptPath, getWorktreesFolder } from './paths.ts';
+import type { PastRunEvent, SessionRecord, SessionRecordBody } from '../contracts/session.ts';
+import { getProjectDir, getTranscriptPath } from './paths.ts';
 import { decodeSessionState, NEW_SESSION_STATE, type ResumedSessionState } from './persisted-state.ts';
 import { findSessionLockHolder, lockSession, type SessionLock } from './process-locks.ts';
 import { createSealContext, dropUnsealedPermissions } from './records/permission-seal.ts';
+import type { RecentSessionRecords } from './records/read-transcript.ts';
 import { completeDanglingCalls, type RebuiltSession, rebuildSession } from './records/rebuild-session.ts';
-import { SESSION_SCHEMA_VERSION } from './records/session-record-writer.ts';
 import { readUnfinishedReplyText, restoreInterruptedReply } from './reply-journal.ts';
-import { listRecordedDenials, listTasksEndedWithRun, type RecordedDenial } from './resume/earlier-run.ts';
+import { listRecordedDenials, type RecordedDenial } from './resume/earlier-run.ts';
 import { buildPastEvents } from './resume/past-events.ts';
+import { describeResume } from './resume/resume-warnings.ts';
 import { truncateForResume } from './resume/truncate-for-resume.ts';
 import { findNewestSession, findSession } from './store/find-sessions.ts';
 import { forkSession } from './store/fork-session.ts';
@@ -50,11 +48,12 @@ export type OpenedSession = {
 };
 
 /** The opened session, or the reason why it cannot be opened. */
-export type OpenSessionResult =
-  | ({ readonly ok: true } & OpenedSession)
-  | { readonly ok: false; readonly problem: string };
+export type OpenSessionResult = ({ readonly ok: true } & OpenedSession) | OpenFailure;
 
-/** Opens the session of a run: finds, locks, reads, repairs and optionally forks it. A new session touches no file. */
+/**
+ * Opens the session of a run: finds, locks, reads, repairs and optionally forks it. Opening a new session creates no
+ * session file; unsaved lines of earlier sessions are restored first.
+ */
 export async function openRunSession(
   options: CliRunOptions,
   environment: Environment,
@@ -87,9 +86,6 @@ async function createNew(id: string, dir: string): Promise<OpenSessionResult> {
   return { ok: true, id, dir, isResumed: false, lock: undefined, stored: NEW_SESSION_STATE, ...empty };
 }
 
-const NOT_SEALED =
-  'The session file has permissions, folders or a mode that this ouro did not write there. They are not restored: answer again when you are asked.';
-
 /** Returns whether a file with this session id exists, even an empty one. */
 const hasSessionFile = (id: string, dir: string) => isSessionStored(getTranscriptPath(dir, id));
 const describeTakenId = (id: string) => `Session ${id} already exists. Resume it with: ouro --resume ${id}`;
@@ -97,86 +93,128 @@ const describeTakenId = (id: string) => `Session ${id} already exists. Resume it
 /** The number of turns that a resumed session shows. */
 const TURNS_SHOWN = 2;
 
+/** The id a session is continued under, the file to read, and the lock of that file. */
 type SessionLocation = {
   readonly ok: true;
   readonly id: string;
   readonly path: string;
-  readonly claim?: SessionLock;
+  readonly lock?: SessionLock;
+  /** The reason why the session was forked without a request. */
   readonly notice?: string;
 };
 
+type OpenFailure = { readonly ok: false; readonly problem: string };
+
+type ResumeOptions = Exclude<CliRunOptions['session'], { kind: 'new' }>;
+
 async function resume(
   summary: SessionSummary,
-  wanted: Exclude<CliRunOptions['session'], { kind: 'new' }>,
+  wanted: ResumeOptions,
   persistence: CliRunOptions['persistence'],
   environment: Environment,
   realCwd: string,
 ): Promise<OpenSessionResult> {
-  // Without persistence nothing is written, so no lock is needed.
-  const location =
-    persistence === 'memory'
-      ? { ok: true as const, id: wanted.id ?? (wanted.fork === 'fork' ? randomUUID() : summary.id), path: summary.path }
-      : await lockOrFork(summary, wanted, environment.ouroHome);
+  const location = await locateSession(summary, wanted, persistence, environment.ouroHome);
   if (!location.ok) return location;
-  const stored = await readSessionForResume(location.path);
-  const permitted = dropUnsealedPermissions(
-    stored.records,
-    basename(location.path, '.jsonl'),
-    createSealContext(environment.ouroHome, dirname(location.path)),
-  );
-  const read = { ...stored, records: permitted.records };
-  if (read.damaged > 0 && !read.records.some(isConversationRecord)) {
-    await location.claim?.release();
-    return { ok: false, problem: describeDamagedSession({ id: summary.id, problem: NO_MESSAGES }) };
+  let opened: OpenSessionResult | undefined;
+  try {
+    const lastMessage = wanted.kind === 'resume' ? wanted.at : undefined;
+    opened = await openLocated(summary, location, lastMessage, environment, realCwd);
+    return opened;
+  } finally {
+    // Only an opened session keeps its lock.
+    if (opened?.ok !== true) await location.lock?.release();
   }
-  const interrupted = restoreInterruptedReply(
-    read.records,
-    await readUnfinishedReplyText(dirname(summary.path), summary.id),
-    randomUUID,
-  );
-  const rebuilt = rebuildSession(interrupted?.records ?? read.records);
-  const repaired = await completeDanglingCalls(rebuilt, (at) => listChangedSince(at, realCwd, environment));
-  const messages = interrupted === undefined ? repaired.messages : [...repaired.messages, interrupted.notice];
-  const cut = truncateForResume(messages, wanted.kind === 'resume' ? wanted.at : undefined);
-  if (!cut.ok) {
-    await location.claim?.release();
-    return cut;
-  }
-  // If another process works on the session, its background work is still running.
-  const isOpenElsewhere =
-    location.notice !== undefined ||
-    (location.claim === undefined && (await findSessionLockHolder(summary.path)) !== undefined);
-  const { left: killed, ended } = isOpenElsewhere ? { left: [], ended: [] } : describeKilledCommands(rebuilt);
-  const news = isOpenElsewhere ? killed : [...killed, ...describeEndedWork(listTasksEndedWithRun(read.records))];
+}
+
+async function openLocated(
+  summary: SessionSummary,
+  location: SessionLocation,
+  lastMessage: string | undefined,
+  environment: Environment,
+  realCwd: string,
+): Promise<OpenSessionResult> {
+  const repaired = await readRepaired(summary, location.path, environment, realCwd);
+  if (!repaired.ok) return repaired;
+  const { readable, records, rebuilt, messages, repairs } = repaired;
+  const truncated = truncateForResume(messages, lastMessage);
+  if (!truncated.ok) return truncated;
+  const isOpenElsewhere = await isWorkedOnElsewhere(summary, location);
+  const { notice } = location;
+  const { news, warnings, ended } = describeResume({ ...repaired, summary, realCwd, notice, isOpenElsewhere });
   return {
     ok: true,
     id: location.id,
     dir: dirname(summary.path),
     startedIn: summary.cwd,
-    messages: cut.messages,
+    messages: truncated.messages,
     isResumed: true,
-    lock: location.claim,
-    repairs: [
-      ...(interrupted === undefined ? [] : [interrupted.block]),
-      ...repaired.records,
-      ...(interrupted === undefined ? [] : [{ type: 'user' as const, message: interrupted.notice }]),
-      ...cut.records,
-      ...ended,
-    ],
+    lock: location.lock,
+    repairs: [...repairs, ...truncated.records, ...ended],
     news,
-    warnings: [
-      ...news,
-      ...describeWorktree(summary, realCwd),
-      ...(location.notice === undefined ? [] : [location.notice]),
-      ...(permitted.isChanged ? [NOT_SEALED] : []),
-      ...describeOmittedPart(read),
-      ...describeDamage(read),
-      ...describeNewerVersion(read),
-    ],
-    refusals: listRecordedDenials(read.records),
+    warnings,
+    refusals: listRecordedDenials(readable.records),
     stored: decodeSessionState(rebuilt),
-    past: buildPastEvents(cut.messages, interrupted?.records ?? read.records, TURNS_SHOWN),
+    past: buildPastEvents(truncated.messages, records, TURNS_SHOWN),
   };
+}
+
+/** Returns whether another process works on the session; its background work is still running then. */
+async function isWorkedOnElsewhere({ path }: SessionSummary, { lock, notice }: SessionLocation): Promise<boolean> {
+  return notice !== undefined || (lock === undefined && (await findSessionLockHolder(path)) !== undefined);
+}
+
+/** The content of a stored session, with the records that repair an interrupted end. */
+type RepairedSession = {
+  readonly ok: true;
+  /** The records of the file, without unsealed permissions. */
+  readonly readable: RecentSessionRecords;
+  readonly hasUnsealedPermissions: boolean;
+  /** The readable records and the text of an interrupted reply. */
+  readonly records: readonly SessionRecord[];
+  readonly rebuilt: RebuiltSession;
+  /** The messages, with a result for every call. */
+  readonly messages: readonly Message[];
+  readonly repairs: readonly SessionRecordBody[];
+};
+
+async function readRepaired(
+  summary: SessionSummary,
+  path: string,
+  environment: Environment,
+  realCwd: string,
+): Promise<RepairedSession | OpenFailure> {
+  const stored = await readSessionForResume(path);
+  const sealContext = createSealContext(environment.ouroHome, dirname(path));
+  const permitted = dropUnsealedPermissions(stored.records, basename(path, '.jsonl'), sealContext);
+  const readable = { ...stored, records: permitted.records };
+  if (readable.damaged > 0 && !readable.records.some(isConversationRecord))
+    return { ok: false, problem: describeDamagedSession({ id: summary.id, problem: NO_MESSAGES }) };
+  const unfinished = await readUnfinishedReplyText(dirname(summary.path), summary.id);
+  const withReply = restoreInterruptedReply(readable.records, unfinished, randomUUID);
+  const records = withReply?.records ?? readable.records;
+  const rebuilt = rebuildSession(records);
+  const complete = await completeDanglingCalls(rebuilt, (at) => listChangedSince(at, realCwd, environment));
+  const read = { ok: true, readable, hasUnsealedPermissions: permitted.isChanged, records, rebuilt } as const;
+  if (withReply === undefined) return { ...read, messages: complete.messages, repairs: complete.records };
+  const { block, notice } = withReply;
+  return {
+    ...read,
+    messages: [...complete.messages, notice],
+    repairs: [block, ...complete.records, { type: 'user', message: notice }],
+  };
+}
+
+/** Locks or forks a session. Without persistence nothing is written, so neither is needed. */
+async function locateSession(
+  summary: SessionSummary,
+  wanted: ResumeOptions,
+  persistence: CliRunOptions['persistence'],
+  ouroHome: string,
+): Promise<SessionLocation | OpenFailure> {
+  if (persistence !== 'memory') return lockOrFork(summary, wanted, ouroHome);
+  const id = wanted.id ?? (wanted.fork === 'fork' ? randomUUID() : summary.id);
+  return { ok: true, id, path: summary.path };
 }
 
 /** Locks the session; or forks it, on request or when another process has locked it. `never` fails in that case. */
@@ -184,14 +222,14 @@ async function lockOrFork(
   summary: SessionSummary,
   wanted: { fork: 'fork' | 'same' | 'never'; id?: string },
   ouroHome: string,
-): Promise<SessionLocation | { readonly ok: false; readonly problem: string }> {
+): Promise<SessionLocation | OpenFailure> {
   const fork = async (): Promise<SessionLocation> => {
     const id = wanted.id ?? randomUUID();
     return { ok: true, id, path: await forkSession(summary, id, ouroHome) };
   };
   if (wanted.fork === 'fork') return fork();
   const tried = await lockUnlessMoving(summary.path);
-  if (tried.ok) return { ok: true, ...summary, claim: tried.lock };
+  if (tried.ok) return { ok: true, ...summary, lock: tried.lock };
   if (wanted.fork === 'never')
     return {
       ok: false,
@@ -212,69 +250,6 @@ async function lockUnlessMoving(path: string): ReturnType<typeof lockSession> {
     tried = await lockSession(path);
   }
   return tried;
-}
-
-/** Names the way back to the worktree of a session that is resumed elsewhere. */
-function describeWorktree({ id, cwd }: SessionSummary, realCwd: string): readonly string[] {
-  const worktrees = getWorktreesFolder(findRepositoryRoot(realCwd));
-  const [folder = ''] = relative(worktrees, cwd).split(sep);
-  if (folder === '' || !isPathBelow(worktrees, cwd)) return [];
-  return [`This session worked in the worktree ${cwd}. To continue there: ouro -w ${folder} -r ${id}`];
-}
-
-function describeOmittedPart({ omittedBytes }: Awaited<ReturnType<typeof readSessionForResume>>): readonly string[] {
-  if (omittedBytes === 0) return [];
-  return [
-    `This session is too long to send. It continues with its end and your earlier prompts; the other ${formatBytes(omittedBytes)} stay in the file.`,
-  ];
-}
-
-function describeDamage({
-  damaged,
-  salvaged,
-  doubled,
-}: Awaited<ReturnType<typeof readSessionForResume>>): readonly string[] {
-  const counts = [
-    ...(damaged > 0 ? [`${damaged} unreadable`] : []),
-    ...(salvaged > 0 ? [`${salvaged} repaired`] : []),
-    ...(doubled > 0 ? [`${doubled} duplicate`] : []),
-  ];
-  if (counts.length === 0) return [];
-  return [`The session file was damaged. Lines: ${counts.join(', ')}. The rest is intact.`];
-}
-
-/** Warns about records of a newer version: unknown records are ignored, but kept in the file. */
-function describeNewerVersion({ records }: Awaited<ReturnType<typeof readSessionForResume>>): readonly string[] {
-  const newer = records.find(({ v }) => v > SESSION_SCHEMA_VERSION);
-  if (newer === undefined) return [];
-  return [
-    `A newer ouro (${newer.version}) has written to this session. Unknown records are ignored and kept in the file.`,
-  ];
-}
-
-const MAX_LISTED = 5;
-
-/** Describes background work that ended with the last process. */
-function describeEndedWork(titles: readonly string[]): readonly string[] {
-  return titles.length === 0 ? [] : [`Ended with the last run of this session: ${listTitles(titles)}.`];
-}
-
-function listTitles(titles: readonly string[]): string {
-  const more = titles.length > MAX_LISTED ? ` and ${titles.length - MAX_LISTED} more` : '';
-  return `${titles.slice(0, MAX_LISTED).join('; ')}${more}`;
-}
-
-/** Describes commands that a killed process left running; they are ended before the first prompt. */
-function describeKilledCommands({ runningCommands }: RebuiltSession): {
-  readonly left: readonly string[];
-  readonly ended: readonly SessionRecordBody[];
-} {
-  if (runningCommands.size === 0) return { left: [], ended: [] };
-  const commands = [...new Set(runningCommands.values())].map((command) => command.split('\n', 1)[0] ?? '');
-  return {
-    left: [`Still running when the last run of this session was killed, and ended now: ${listTitles(commands)}.`],
-    ended: [...runningCommands.keys()].map((pgid) => ({ type: 'child', phase: 'ended', pgid, detail: {} })),
-  };
 }
 
 /** Lists files of the workspace that have changed since a time. */
