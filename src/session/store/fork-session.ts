@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { constants, existsSync } from 'node:fs';
 import { copyFile, cp, readFile, rm, writeFile } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { getErrnoCode, getErrorMessage } from '../../lib/errors.ts';
 import { getSessionFolder, getTranscriptPath } from '../paths.ts';
 import { createForkSettings, createSealContext } from '../records/permission-seal.ts';
