@@ -1,8 +1,5 @@
-import {
-  dropBeforeLostRewind,
-  type RecentSessionRecords,
-  readRecentSessionRecords,
-} from '../records/read-transcript.ts';
+import { dropBeforeLostRewind } from '../records/omit-middle.ts';
+import { type RecentSessionRecords, readRecentSessionRecords } from '../records/read-transcript.ts';
 import { rebuildSession } from '../records/rebuild-session.ts';
 
 /** Reads the records of a resume, all of them after a rewind. */

@@ -3,11 +3,8 @@ import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import type { Message } from '../../../src/contracts/message.ts';
 import type { SessionRecordBody } from '../../../src/contracts/session.ts';
-import {
-  dropBeforeLostRewind,
-  readRecentSessionRecords,
-  readTranscript,
-} from '../../../src/session/records/read-transcript.ts';
+import { dropBeforeLostRewind } from '../../../src/session/records/omit-middle.ts';
+import { readRecentSessionRecords, readTranscript } from '../../../src/session/records/read-transcript.ts';
 import { rebuildSession } from '../../../src/session/records/rebuild-session.ts';
 import { createSessionRecord } from '../../../src/session/records/session-record-writer.ts';
 import { createTempFolder } from '../../support/temp-folder.ts';
@@ -83,7 +80,7 @@ const ROOM = 6_000;
 
 test('of a conversation that is too long its end is read from a prompt on, plus earlier prompts', async () => {
   const { records, omittedBytes } = await readRecentSessionRecords(await fileOf(LONG), 'from-boundary', {
-    mostBytes: ROOM,
+    maxBytes: ROOM,
   });
   const gone = `left-out-${omittedBytes}`;
   expect(messagesIn(records)).toEqual(['p1', 'p2', gone, 'p3', 't4', 'a-t4', 't5', 'a-t5']);
@@ -99,7 +96,7 @@ test.each([
 ])('of many earlier prompts, %s, the newest 200,000 characters are kept', async (_, textOf) => {
   const prompts = Array.from({ length: 4_000 }, (_, index) => prompt(`p${index}`, textOf(index)));
   const { records } = await readRecentSessionRecords(await fileOf([...prompts, ...turn('last')]), 'all', {
-    mostBytes: 2_000,
+    maxBytes: 2_000,
   });
   let chars = 0;
   const newest = prompts.map((text) => JSON.parse(text).message).toReversed();
@@ -114,7 +111,7 @@ test.each([
 test('if one prompt led to all of that, it starts with a reply', async () => {
   const lines = [prompt('p1'), ...turn('t1', 9_000), ...turn('t2'), ...turn('t3')];
   const { records, omittedBytes } = await readRecentSessionRecords(await fileOf(lines), 'from-boundary', {
-    mostBytes: 3_000,
+    maxBytes: 3_000,
   });
   expect(messagesIn(records)).toEqual(['p1', `left-out-${omittedBytes}`, 't3', 'a-t3']);
 });
@@ -122,7 +119,7 @@ test('if one prompt led to all of that, it starts with a reply', async () => {
 test('a summary stays, whatever is omitted after it', async () => {
   const lines = [prompt('p0'), boundary('b', [typed('kept')]), ...LONG];
   const { records, omittedBytes } = await readRecentSessionRecords(await fileOf(lines), 'from-boundary', {
-    mostBytes: ROOM,
+    maxBytes: ROOM,
   });
   const gone = `left-out-${omittedBytes}`;
   expect(messagesIn(records)).toEqual(['kept', 'p1', 'p2', gone, 'p3', 't4', 'a-t4', 't5', 'a-t5']);
@@ -133,7 +130,7 @@ test('pages of NUL bytes lose no record', async () => {
     await fileOf([...LONG, '\0'.repeat(1_000_000)]),
     'all',
     {
-      mostBytes: 100_000,
+      maxBytes: 100_000,
     },
   );
   expect([omittedBytes, messagesIn(records).length]).toEqual([
@@ -144,14 +141,14 @@ test('pages of NUL bytes lose no record', async () => {
 
 test('after a rewind to an earlier prompt, later messages are gone', async () => {
   const { records } = await readRecentSessionRecords(await fileOf([...LONG, rewind('p2'), prompt('p4')]), 'all', {
-    mostBytes: ROOM,
+    maxBytes: ROOM,
   });
   expect(messagesIn(records)).toEqual(['p1', 'p4']);
 });
 
 test('after a rewind to an omitted message, nothing earlier is left', async () => {
   const { records } = await readRecentSessionRecords(await fileOf([...LONG, rewind('long'), prompt('p4')]), 'all', {
-    mostBytes: ROOM,
+    maxBytes: ROOM,
   });
   expect(rebuildSession(records).incomplete).toBe(true);
   expect(messagesIn(dropBeforeLostRewind(records))).toEqual(['p4']);
