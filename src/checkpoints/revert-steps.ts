@@ -102,7 +102,8 @@ async function planRevert(
   const links = new Set(planned.flatMap(({ path, own }) => (own.kind === 'link' ? [path] : [])));
   const pending = planned
     .filter((entry) => needsRestore(entry, links))
-    .map(({ path, own, target }) => ({ path, before: own, after: target }));
+    // `found` is part of the recorded format.
+    .map(({ path, onDisk, own, target }) => ({ path, found: onDisk, before: own, after: target }));
   return { pending, problems, failed };
 }
 
