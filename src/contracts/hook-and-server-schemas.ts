@@ -35,6 +35,7 @@ const hook = z.lazy(() =>
       if: text.optional(),
       onFailure: z.enum(['continue', 'block']).optional(),
       statusMessage: text.optional(),
+      sandbox: z.enum(['network', 'off']).optional(),
     })
     .refine((value) => HOOK_NEEDS[value.type].every((key) => value[key] !== undefined), {
       error:

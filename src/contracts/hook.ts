@@ -71,6 +71,8 @@ export type HookConfig = {
   readonly if?: string;
   readonly onFailure?: 'continue' | 'block';
   readonly statusMessage?: string;
+  /** Runs a command of the project with network access, or outside the sandbox. */
+  readonly sandbox?: 'network' | 'off';
 };
 
 /** Hooks with a common matcher. */

@@ -12,6 +12,8 @@ export type HookCommandResult = {
   readonly timedOut: boolean;
   /** True when the hook was not started because it hung recently. */
   readonly isPaused?: boolean;
+  /** The sandbox it ran in, if it ran in one. */
+  readonly sandbox?: 'without network' | 'with network';
 };
 
 export type HookHttpRequest = {
@@ -31,7 +33,7 @@ export type HookRunners = {
     timeoutMs: number,
     signal: AbortSignal,
     env?: Readonly<Record<string, string>>,
-    source?: Hook['source'],
+    hook?: Pick<Hook, 'source' | 'sandbox'>,
   ) => Promise<HookCommandResult>;
   /** Runs a hook with an env file for variables; absent where hooks cannot set any. */
   readonly withEnvFile?: HookEnvStore['runWithEnvFile'];
@@ -111,7 +113,7 @@ export async function performHookAction(
     default: {
       const { env } = hook;
       const command = buildHookCommandLine(hook);
-      const end = await runners.runCommand(command, `${JSON.stringify(input)}\n`, timeoutMs, signal, env, hook.source);
+      const end = await runners.runCommand(command, `${JSON.stringify(input)}\n`, timeoutMs, signal, env, hook);
       // Checked separately: some interpreters exit with 1 for a missing script, like a script that failed.
       const missingScript = end.code === 0 || end.timedOut ? undefined : await runners.findMissingScript(command, env);
       return { kind: 'ended', end, timeoutMs, missingScript };

@@ -1,8 +1,10 @@
 import { access, constants } from 'node:fs/promises';
-import { isAbsolute, resolve } from 'node:path';
+import { dirname, isAbsolute, resolve } from 'node:path';
+import type { Hook } from '../contracts/hook.ts';
+import { omitUndefined } from '../lib/json.ts';
 import { fetch } from '../lib/network/fetch.ts';
 import { runShellCommand } from '../lib/processes/find-shell.ts';
-import type { ProgramCheck } from '../lib/processes/program-check.ts';
+import type { ProgramCheck, ProgramSandboxRun } from '../lib/processes/program-check.ts';
 import { quoteShellVariables } from '../lib/text/shell-quotes.ts';
 import type { HookCommandResult, HookRunners } from './hook-actions.ts';
 
@@ -28,10 +30,10 @@ export function createHookProcessRunners({
 }: HookEnvironment): ProcessRunners {
   const variables = () => ({ ...getVariables(), CLAUDE_PROJECT_DIR: cwd, OURO_PROJECT_DIR: cwd });
   return {
-    runCommand: (command, stdin, timeoutMs, signal, env, source) =>
+    runCommand: (command, stdin, timeoutMs, signal, env, hook) =>
       runHookCommand(command, stdin, {
         ...{ cwd, env: { ...variables(), ...env }, timeoutMs, signal },
-        check: source === 'project' ? (start, use) => check({ ...start, origin: 'project' }, use) : check,
+        check: hook !== undefined && isOfProject(hook) ? checkAsProject(check, hook.sandbox, env) : check,
       }),
     findMissingScript: (command, env) => findMissingHookScript(command, cwd, { ...variables(), ...env }),
     getVariables: variables,
@@ -49,6 +51,15 @@ export function createHookProcessRunners({
     getDefaultTimeoutMs: () => getTimeoutMs() ?? DEFAULT_TIMEOUT_MS,
     now: Date.now,
   };
+}
+
+const isOfProject = ({ source }: Pick<Hook, 'source'>) => source === 'project' || source === 'local';
+
+/** Creates the check of a hook that the project names. It writes the file with the variables that it sets, too. */
+function checkAsProject(check: ProgramCheck, sandbox: Hook['sandbox'], env: Hook['env'] = {}): ProgramCheck {
+  const { CLAUDE_ENV_FILE: envFile } = env;
+  const writableFolder = envFile === undefined ? undefined : dirname(envFile);
+  return (start, use) => check({ ...start, origin: 'project', ...omitUndefined({ sandbox, writableFolder }) }, use);
 }
 
 const MAX_RESPONSE_BYTES = 1_000_000;
@@ -86,13 +97,22 @@ async function runHookCommand(
   },
 ): Promise<HookCommandResult> {
   const line = quoteFolderVariables(command, options.env);
+  let sandbox: ProgramSandboxRun | undefined;
   const { code, stdout, stderr, timedOut, problem } = await runShellCommand('bash', line, {
     ...options,
     use: 'writes',
     input: stdin,
+    async check(start, use) {
+      const checked = await options.check(start, use);
+      if (checked.ok) sandbox = checked.sandbox;
+      return checked;
+    },
   });
   if (problem !== undefined) throw new Error(problem);
-  return { code, stdout: stdout.toString('utf8'), stderr: stderr.toString('utf8'), timedOut };
+  return {
+    ...{ code, stdout: stdout.toString('utf8'), stderr: stderr.toString('utf8'), timedOut },
+    ...(sandbox === undefined ? {} : { sandbox: sandbox.hasNetwork ? 'with network' : 'without network' }),
+  };
 }
 
 /** Programs that run the script given as their first argument. */

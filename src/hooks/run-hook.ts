@@ -10,14 +10,36 @@ import type { JsonObject } from '../contracts/json.ts';
 import { exhaustive, getErrorMessage } from '../lib/errors.ts';
 import { createTimeoutBackoff } from '../lib/processes/timeout-backoff.ts';
 import { truncate } from '../lib/text/format.ts';
-import { type EndedHookCommand, type HookRunners, parseHookOutput, performHookAction } from './hook-actions.ts';
+import {
+  type EndedHookCommand,
+  type HookCommandResult,
+  type HookRunners,
+  parseHookOutput,
+  performHookAction,
+} from './hook-actions.ts';
 import { HOOK_ENV_FILE_EVENTS } from './hook-env-store.ts';
 
 /** Exit codes of the shell for a command that does not exist or cannot be executed. */
 const CANNOT_START_CODES = [126, 127];
 
+/** What the programs of the sandbox print when they cannot start a hook; their exit codes say nothing. */
+const SANDBOX_FAILURE = /^(?:bwrap|sandbox-exec): /m;
+
+/** Exit code of a hook that blocks a step. */
+const BLOCK_CODE = 2;
+
+const HINT_WITHOUT_NETWORK =
+  ' It ran in the sandbox, without network and with only the workspace writable; "sandbox": "network" or "off" in its entry asks for more.';
+const HINT_WITH_NETWORK =
+  ' It ran in the sandbox, with only the workspace writable; "sandbox": "off" in its entry asks for more.';
+
 /** Runs one hook to its end; every failure becomes a result. */
-async function runHook(hook: Hook, input: JsonObject, runners: HookRunners, signal: AbortSignal): Promise<HookResult> {
+async function runHook(
+  hook: Hook,
+  input: JsonObject,
+  runners: HookRunners & { readonly explainSandbox: (end: HookCommandResult) => string },
+  signal: AbortSignal,
+): Promise<HookResult> {
   const startedAt = runners.now();
   const createResult = (outcome: HookResult['outcome'], message: string, output: HookOutput = {}): HookResult => ({
     hook,
@@ -33,8 +55,15 @@ async function runHook(hook: Hook, input: JsonObject, runners: HookRunners, sign
         return createOutputResult(result.parsed, hook, createResult);
       case 'failed':
         return createFailure(hook, createResult, result.why, 'ran');
-      case 'ended':
-        return createCommandResult(result, hook, createResult);
+      case 'ended': {
+        const addAdvice: CreateResult = (outcome, message, output) =>
+          createResult(
+            outcome,
+            outcome === 'passed' ? message : `${message}${runners.explainSandbox(result.end)}`,
+            output,
+          );
+        return createCommandResult(result, hook, addAdvice);
+      }
       default:
         return exhaustive(result);
     }
@@ -83,12 +112,14 @@ function createCommandResult(
   if (missingScript !== undefined)
     return createFailure(hook, createResult, `cannot start: ${missingScript} does not exist`, 'never started');
   const stderr = end.stderr.trim();
-  if (end.code === 2)
+  if (end.code === BLOCK_CODE)
     return createResult(
       'blocked',
       stderr === '' ? `${describeHook(hook)} blocked this step without a reason.` : stderr,
     );
-  const started = end.code !== null && CANNOT_START_CODES.includes(end.code) ? 'never started' : 'ran';
+  const isSandboxBroken = end.sandbox !== undefined && SANDBOX_FAILURE.test(stderr);
+  const started =
+    isSandboxBroken || (end.code !== null && CANNOT_START_CODES.includes(end.code)) ? 'never started' : 'ran';
   return createFailure(
     hook,
     createResult,
@@ -147,6 +178,7 @@ export type RunHook = (hook: Hook, input: JsonObject, signal: AbortSignal) => Pr
 export function createHookRunner(deps: HookRunners & { readonly emit: (event: AgentEvent) => void }) {
   const lastResults = new Map<string, HookResult>();
   const pausedHooks = createTimeoutBackoff(deps.now);
+  const explained = new Set<string>();
   let runCount = 0;
 
   async function run(hook: Hook, input: JsonObject, signal: AbortSignal): Promise<HookResult> {
@@ -155,7 +187,19 @@ export function createHookRunner(deps: HookRunners & { readonly emit: (event: Ag
     const id = { hook_id: `hook_${runCount}` };
     const startDetail = hook.statusMessage === undefined ? id : { ...id, status_message: hook.statusMessage };
     deps.emit({ type: 'hook', phase: 'started', event: hook.event, name, detail: startDetail });
-    const result = await runHook(hook, input, { ...deps, runCommand: selectCommandRunner(hook) }, signal);
+    /** Explains the sandbox to a hook that failed in it; once, since it may fail for any other reason. */
+    function explainSandbox({ code, sandbox }: HookCommandResult): string {
+      const key = getHookKey(hook);
+      if (sandbox === undefined || code === 0 || code === BLOCK_CODE || explained.has(key)) return '';
+      explained.add(key);
+      return sandbox === 'with network' ? HINT_WITH_NETWORK : HINT_WITHOUT_NETWORK;
+    }
+    const result = await runHook(
+      hook,
+      input,
+      { ...deps, runCommand: selectCommandRunner(hook), explainSandbox },
+      signal,
+    );
     lastResults.set(getHookKey(hook), result);
     const detail = { ...id, outcome: result.outcome, words: result.words, duration_ms: result.durationMs };
     deps.emit({ type: 'hook', phase: 'response', event: hook.event, name, detail });
@@ -166,10 +210,10 @@ export function createHookRunner(deps: HookRunners & { readonly emit: (event: Ag
   function selectCommandRunner(hook: Hook): HookRunners['runCommand'] {
     if (isBlockingHook(hook)) return deps.runCommand;
     const runCommand = withEnvFile(hook, deps);
-    return async (command, stdin, timeoutMs, signal, env, source) => {
+    return async (command, stdin, timeoutMs, signal, env, entry) => {
       if (pausedHooks.isPaused(getHookKey(hook)))
         return { code: null, stdout: '', stderr: '', timedOut: true, isPaused: true };
-      const end = await runCommand(command, stdin, timeoutMs, signal, env, source);
+      const end = await runCommand(command, stdin, timeoutMs, signal, env, entry);
       pausedHooks.record(getHookKey(hook), { timedOut: end.timedOut, tookMs: timeoutMs });
       return end;
     };
@@ -181,8 +225,8 @@ export function createHookRunner(deps: HookRunners & { readonly emit: (event: Ag
 /** Adds an env file to the command runner of a hook whose event may set variables. */
 function withEnvFile(hook: Hook, { runCommand, withEnvFile: keep }: HookRunners): HookRunners['runCommand'] {
   if (keep === undefined || !HOOK_ENV_FILE_EVENTS.includes(hook.event)) return runCommand;
-  return (command, stdin, timeoutMs, signal, env, source) =>
-    keep(getHookKey(hook), (envFile) => runCommand(command, stdin, timeoutMs, signal, { ...env, ...envFile }, source));
+  return (command, stdin, timeoutMs, signal, env, entry) =>
+    keep(getHookKey(hook), (envFile) => runCommand(command, stdin, timeoutMs, signal, { ...env, ...envFile }, entry));
 }
 
 /** Returns the key of a hook; the same command on several events has several keys. */

@@ -1,19 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { Environment } from '../contracts/environment.ts';
-import type { Policy, Rule, SandboxPaths } from '../contracts/permission.ts';
-import type { SandboxSettings, Settings } from '../contracts/settings.ts';
+import type { Policy, SandboxPaths } from '../contracts/permission.ts';
+import type { Settings } from '../contracts/settings.ts';
 import { ToolFailure } from '../contracts/tool.ts';
 import type { MountHealth } from '../lib/files/mount-health.ts';
 import { listFolderNames } from '../lib/files/read-or-default.ts';
-import { truncateEnd } from '../lib/text/text-width.ts';
 import { isProgramControlFile } from '../permissions/paths/program-files.ts';
-import { HOST_RULE_NAME } from '../permissions/rules/rule-families.ts';
-import { buildSandboxArgs, probeSandbox, type SandboxProbeResult } from './backend.ts';
+import { buildSandboxArgs, findSandboxProgram, probeSandbox, type SandboxProbeResult } from './backend.ts';
 import { deleteOldSandboxCaches, prepareSandboxCacheFolder } from './caches.ts';
 import { createSandboxPlanner, type DeniedPaths } from './create-plan.ts';
+import { resolveAllLinks } from './host-paths.ts';
 import { createRepositoryGuard } from './nested-repositories.ts';
-import { findHostPatternProblem } from './network/host-pattern.ts';
 import type { LazyNetwork } from './network/lazy-network.ts';
 import type { BlockedConnection, SandboxedCommand } from './network/sandbox-network.ts';
 import type { SandboxPlan } from './plan.ts';
@@ -46,12 +44,33 @@ type SandboxState =
   | { readonly is: 'on'; readonly plan: SandboxPlan; readonly program: string; readonly networkProblem?: string }
   | { readonly is: 'unavailable'; readonly why: string };
 
+/** A program that ouro starts by itself in the sandbox of commands. */
+type SandboxedProgram = {
+  readonly network: 'none' | 'open';
+  /** Paths that it reads or writes besides the workspace. */
+  readonly readable: readonly string[];
+  readonly writable: readonly string[];
+  /** Variables that it gets even if they hold secrets. */
+  readonly keptVariables: readonly string[];
+};
+
+/** `ended` must be called when all processes of the program have ended. */
+type PreparedSandboxProgram = {
+  readonly wrap: (argv: readonly string[]) => readonly string[];
+  readonly ended: () => void;
+};
+
 /** The sandbox of shell commands, enabled by settings or `/sandbox on`. If enabled, no command runs without it. */
 export type Sandbox = {
   /** Prepares the sandbox of a command; undefined if it is off. Throws if it is enabled but unavailable. */
   wrap(
     command: Omit<SandboxedCommand, 'signal'>,
   ): Promise<((argv: readonly string[]) => readonly string[]) | undefined>;
+  /**
+   * Prepares a program that the project names and the user approved; undefined if this machine has no sandbox. It does
+   * not depend on whether commands run in one.
+   */
+  prepareProgram(program: SandboxedProgram): PreparedSandboxProgram | undefined;
   getState(): SandboxState;
   /** Overrides the settings for this session. */
   switchTo(wanted: 'on' | 'off' | 'auto'): void;
@@ -85,6 +104,7 @@ export function createSandbox({
   const repositories = createRepositoryGuard(folder);
   const placeholders = createSandboxPlaceholders(join(folder, 'covers'), randomUUID());
   let runningCount = 0;
+  let hasStarted = false;
   /** The last sandboxed calls, with the program files that the workspace had before each. */
   let sandboxedCalls: readonly { readonly id: string; readonly programFiles: readonly string[] }[] = [];
   let override: 'on' | 'off' | 'auto' | undefined;
@@ -111,6 +131,37 @@ export function createSandbox({
 
   const isEnabled = () => (override === undefined ? getSettings().sandbox?.enabled === true : override !== 'off');
 
+  /** Returns whether there is a program that creates sandboxes, and a folder for what it needs. */
+  function canPrepare(): boolean {
+    if (!findSandboxProgram(environment, getRoots().map(resolveAllLinks)).ok) return false;
+    try {
+      prepareSandboxCacheFolder(join(folder, 'caches'), now());
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Prepares the disk for a run. */
+  function start(plan: SandboxPlan): SandboxPlan {
+    prepareSandboxCacheFolder(plan.cacheFolder, now());
+    // Not awaited: a failed cleanup is repeated in the next session.
+    if (!hasStarted) void deleteOldSandboxCaches(plan.cacheFolder, now()).catch(() => undefined);
+    hasStarted = true;
+    if (runningCount === 0) repositories.remember(plan);
+    if (process.platform === 'linux') placeholders.create(plan);
+    runningCount += 1;
+    return plan;
+  }
+
+  /** Cleans up after a run. */
+  function end(moment: 'exited' | 'over'): void {
+    placeholders.repair();
+    repositories.disarmNew(createPlan(getSettings().sandbox ?? {}));
+    if (moment === 'over') runningCount -= 1;
+    if (runningCount === 0) placeholders.remove();
+  }
+
   return {
     getState: computeState,
     switchTo(next) {
@@ -133,25 +184,29 @@ export function createSandbox({
       prepareWritablePaths(openedPaths, current.plan);
       const filePlan = openedPaths.length === 0 ? current.plan : createPlan(getSettings().sandbox ?? {}, openedPaths);
       const plan = await network.addNetworkAccess(filePlan, current.program, command);
-      prepareSandboxCacheFolder(plan.cacheFolder, now());
-      // Not awaited: a failed cleanup is repeated in the next session.
-      if (sandboxedCalls.length === 0) void deleteOldSandboxCaches(plan.cacheFolder, now()).catch(() => undefined);
-      if (runningCount === 0) repositories.remember(plan);
-      if (process.platform === 'linux') placeholders.create(plan);
-      runningCount += 1;
+      start(plan);
       const call = { id: command.id, programFiles: listProgramFiles(getRoots()) };
       sandboxedCalls = [...sandboxedCalls, call].slice(-MAX_SANDBOXED_CALLS);
       const sandboxArgs = buildSandboxArgs(current.program, plan);
       return (argv) => [...sandboxArgs, ...argv];
     },
-    cleanUp(end, callId) {
-      placeholders.repair();
-      repositories.disarmNew(createPlan(getSettings().sandbox ?? {}));
-      if (end === 'over') {
-        runningCount -= 1;
-        network.unregister(callId);
-      }
-      if (runningCount === 0) placeholders.remove();
+    prepareProgram({ network: access, readable, writable, keptVariables }) {
+      if (!canPrepare()) return undefined;
+      const { allowRead = [], ...settings } = getSettings().sandbox ?? {};
+      const planned = createPlan(
+        { ...settings, network: access === 'open', allowRead: [...allowRead, ...readable] },
+        writable,
+      );
+      probeResult ??= probeSandbox(planned, environment);
+      if (!probeResult.ok) return undefined;
+      const { program } = probeResult;
+      const secretVariables = planned.secretVariables.filter((name) => !keptVariables.includes(name));
+      const args = buildSandboxArgs(program, start({ ...planned, secretVariables }));
+      return { wrap: (argv) => [...args, ...argv], ended: () => end('over') };
+    },
+    cleanUp(moment, callId) {
+      if (moment === 'over') network.unregister(callId);
+      end(moment);
     },
     describeBlocked(callId, printed) {
       const call = sandboxedCalls.find(({ id }) => id === callId);
@@ -210,78 +265,3 @@ function describeBlockedAccess(
 
 const WRITE_HINT =
   'in the sandbox only the workspace is writable; a command that has to write elsewhere can request the path with sandbox_write';
-
-const MAX_REFUSALS = 10;
-const COMMAND_WIDTH = 60;
-
-/** Formats the status of the sandbox for `/sandbox`: paths, approval, network, and the last blocked connections. */
-export function formatSandboxStatus(
-  sandbox: Pick<Sandbox, 'getState' | 'getApproval' | 'listBlocked'>,
-  settings: SandboxSettings = {},
-  rules: readonly Rule[] = [],
-): string {
-  const state = sandbox.getState();
-  if (state.is === 'off') return 'The sandbox is off. Turn it on for this session with /sandbox on.';
-  if (state.is === 'unavailable')
-    return `The sandbox is enabled but not available: ${state.why}. Commands cannot run until it is available or off.`;
-  const { roots, allowWrite, denyRead, denyWrite } = state.plan;
-  const refusals = sandbox.listBlocked().slice(-MAX_REFUSALS);
-  return [
-    'Shell commands run in a sandbox.',
-    `  writable   ${[...roots, ...allowWrite, 'a private /tmp'].join(', ')}`,
-    '  protected  keys and credentials are hidden; .git/hooks, .mcp.json, .envrc, .vscode and similar are read-only',
-    '             daemons outside the sandbox are unreachable',
-    ...(denyRead.length === 0 ? [] : [`  hidden     ${denyRead.join(', ')}`]),
-    ...(denyWrite.length === 0 ? [] : [`  read-only  ${denyWrite.join(', ')}`]),
-    sandbox.getApproval() === 'unasked'
-      ? '  approval   not needed inside the sandbox, except for ask rules, secrets and sandbox exceptions'
-      : '  approval   as without a sandbox; /sandbox auto allows every command that stays inside',
-    ...describeNetwork(state.plan, settings, rules).map(
-      (line, index) => `${index === 0 ? '  network    ' : '             '}${line}`,
-    ),
-    ...(state.networkProblem === undefined ? [] : [`             not available: ${state.networkProblem}`]),
-    ...describeSockets(state.plan, settings).map((line) => `  sockets    ${line}`),
-    ...refusals.map(
-      ({ host, why, command }, index) =>
-        `${index === 0 ? '  blocked    ' : '             '}${host} (${why}), by ${truncateCommand(command)}`,
-    ),
-  ].join('\n');
-}
-
-function describeNetwork(
-  { network }: SandboxPlan,
-  settings: SandboxSettings,
-  rules: readonly Rule[],
-): readonly string[] {
-  if (network !== 'hosts') return [network === 'open' ? 'all hosts' : 'none'];
-  const { allowedDomains = [], deniedDomains = [], strictAllowlist = false } = settings;
-  const listRuleHosts = (behavior: Rule['behavior']) =>
-    rules.flatMap((rule) =>
-      rule.tool === HOST_RULE_NAME && rule.behavior === behavior && rule.specifier !== undefined
-        ? [rule.specifier.replace(/^domain:/, '')]
-        : [],
-    );
-  const allowed = [...allowedDomains, ...listRuleHosts('allow')];
-  const denied = [...deniedDomains, ...listRuleHosts('deny')];
-  return [
-    strictAllowlist ? 'allowed hosts only' : 'per host; a new host needs approval',
-    ...(allowed.length === 0 ? [] : [`allowed: ${allowed.join(', ')}`]),
-    ...(denied.length === 0 ? [] : [`denied: ${denied.join(', ')}`]),
-    ...[...allowed, ...denied].flatMap((pattern) => findHostPatternProblem(pattern) ?? []),
-  ];
-}
-
-function describeSockets(
-  { unixSockets, localPorts }: SandboxPlan,
-  { allowUnixSockets = [] }: SandboxSettings,
-): readonly string[] {
-  return [
-    ...(unixSockets === 'all' ? ['all Unix sockets (commands can control the daemons that listen on them)'] : []),
-    ...(unixSockets !== 'all' && allowUnixSockets.length > 0 ? [allowUnixSockets.join(', ')] : []),
-    ...(localPorts === 'open' ? ['local ports of this machine (macOS)'] : []),
-  ];
-}
-
-function truncateCommand(command: string): string {
-  return truncateEnd(command.trim().split('\n')[0] ?? '', COMMAND_WIDTH);
-}

@@ -126,7 +126,7 @@ export function describeSettingsEffects({ file, settings, lineOf }: SettingsLaye
 
 /** Describes what a hook runs, and everything it receives or sends. */
 function describeHook(hook: HookConfig): string {
-  const { command, args = [], url, prompt, server, tool = '', headers, allowedEnvVars = [], input } = hook;
+  const { command, args = [], url, prompt, server, tool = '', headers, allowedEnvVars = [], input, sandbox } = hook;
   // Shows every field that is set, because the type of the hook decides which one is used.
   const targets = [
     ...(command === undefined ? [] : [[command, ...args].join(' ')]),
@@ -139,8 +139,12 @@ function describeHook(hook: HookConfig): string {
     ...(headers === undefined ? [] : [`headers: ${formatPairs(headers)}`]),
     ...(allowedEnvVars.length === 0 ? [] : [`may send the variables ${allowedEnvVars.join(', ')}`]),
     ...(input === undefined ? [] : [`input: ${JSON.stringify(input)}`]),
+    ...(command === undefined || sandbox === undefined ? [] : [describeSandboxRequest(sandbox)]),
   ].join('; ');
 }
+
+const describeSandboxRequest = (sandbox: 'network' | 'off') =>
+  sandbox === 'network' ? 'with network' : 'outside the sandbox';
 
 /** Describes how an MCP server is started or reached, and everything it receives. */
 function describeMcpServerGrants({ command = '', args = [], env, url, headers, oauth }: ServerEntry): string {

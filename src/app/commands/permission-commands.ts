@@ -6,7 +6,7 @@ import { describeRule, formatRuleSource } from '../../permissions/decision-conte
 import { explainCall, formatDecision } from '../../permissions/explain.ts';
 import { findRuleProblems } from '../../permissions/lint-rules.ts';
 import { parseRule } from '../../permissions/rules/parse-rule.ts';
-import { formatSandboxStatus } from '../../sandbox/sandbox.ts';
+import { formatSandboxStatus } from '../../sandbox/format-sandbox-status.ts';
 import { bashTraits } from '../../tools/bash/bash.ts';
 import { TOOL_TRAITS } from '../../tools/tool-traits.ts';
 import type { ConversationParts } from '../conversation-parts.ts';

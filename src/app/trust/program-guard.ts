@@ -1,8 +1,16 @@
 import { formatHomePath } from '../../lib/files/path-style.ts';
-import type { ProgramCheck, ProgramStart, ProgramUse } from '../../lib/processes/program-check.ts';
+import { omitUndefined } from '../../lib/json.ts';
+import type {
+  ProgramCheck,
+  ProgramCheckResult,
+  ProgramSandboxRun,
+  ProgramStart,
+  ProgramUse,
+} from '../../lib/processes/program-check.ts';
 import { listProgramFiles, type ProgramFile } from '../../lib/programs/program-files.ts';
 import { holdsSecret } from '../../sandbox/credentials.ts';
 import type { ReadOnlySandbox } from '../../sandbox/read-only/read-only-sandbox.ts';
+import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { createChangeableTest } from '../../settings/program-approvals.ts';
 import type { Core } from '../core.ts';
 
@@ -19,6 +27,8 @@ type GuardDeps = Pick<Core, 'cwd' | 'trusted' | 'programs'> & {
   readonly getRoots: () => readonly string[];
   /** The sandbox of programs of the project that only read; absent where the host of a command starts none. */
   readonly readOnlySandbox?: Pick<ReadOnlySandbox, 'canEnforceReadOnly' | 'prepare'>;
+  /** The sandbox of programs of the project that write the workspace; absent like the other. */
+  readonly sandbox?: Pick<Sandbox, 'prepareProgram'>;
 };
 
 /**
@@ -34,7 +44,7 @@ export function createProgramGuard(deps: GuardDeps): ProgramGuard {
       const files = listFiles(start);
       const refused = trusted ? await programs.findUnapproved(files) : files;
       const [first] = refused;
-      if (first === undefined) return { ok: true, wrap: createWrap(start, use, files.length > 0, deps) };
+      if (first === undefined) return { ok: true, ...limitProgram(start, use, files, deps) };
       return { ok: false, why: explainRefusal(first, { cwd, trusted, home: environment.home }) };
     },
     async approve(command) {
@@ -47,29 +57,70 @@ export function createProgramGuard(deps: GuardDeps): ProgramGuard {
 const OPEN_FILTER = ['/bin/bash', '--noprofile', '--norc', '-c', 'exec 4<"$0"; exec "$@"'];
 
 /**
- * Creates the wrapper that limits a program of the project: it gets no variables with secrets, and one that only reads
- * runs where it can neither write nor connect.
+ * Limits a program of the project: it gets no variables with secrets, one that only reads runs where it can neither write
+ * nor connect, and one that the project names where it can write the workspace.
  */
-function createWrap(
+function limitProgram(
   start: ProgramStart,
   use: ProgramUse,
-  isInProject: boolean,
-  { readOnlySandbox }: GuardDeps,
-): (argv: readonly string[]) => readonly string[] {
-  if (!isInProject && start.origin !== 'project') return (argv) => argv;
+  files: readonly ProgramFile[],
+  deps: GuardDeps,
+): Omit<Extract<ProgramCheckResult, { ok: true }>, 'ok'> {
+  const isInProject = files.length > 0;
+  if (!isInProject && start.origin !== 'project') return { wrap: (argv) => argv };
   // On Windows no path of a shell is known.
   const secrets = process.platform === 'win32' ? [] : listSecretVariables(start);
   const withoutSecrets = secrets.length === 0 ? [] : ['/bin/sh', '-c', `unset ${secrets.join(' ')}; exec "$@"`, 'sh'];
-  if (!isInProject || use !== 'reads' || readOnlySandbox?.canEnforceReadOnly() !== true)
-    return (argv) => [...withoutSecrets, ...argv];
-  const { wrap, wrapperFile } = readOnlySandbox.prepare({ command: '', cwd: start.cwd, readable: [] });
+  const { wrap, sandbox }: Limits = (isInProject && use === 'reads'
+    ? startReadOnly(start, deps)
+    : startWriting(start, use, files, deps)) ?? { wrap: (argv) => argv };
+  return { wrap: (argv) => [...withoutSecrets, ...wrap(argv)], ...omitUndefined({ sandbox }) };
+}
+
+type Limits = { readonly wrap: Wrap; readonly sandbox?: ProgramSandboxRun };
+type Wrap = (argv: readonly string[]) => readonly string[];
+
+function startReadOnly({ cwd }: ProgramStart, { readOnlySandbox }: GuardDeps): Limits | undefined {
+  if (readOnlySandbox?.canEnforceReadOnly() !== true) return undefined;
+  const { wrap, wrapperFile } = readOnlySandbox.prepare({ command: '', cwd, readable: [] });
   const opened = wrapperFile === undefined ? [] : [...OPEN_FILTER, wrapperFile];
-  return (argv) => [...withoutSecrets, ...opened, ...wrap(argv)];
+  return { wrap: (argv) => [...opened, ...wrap(argv)] };
+}
+
+/** Prepares the sandbox of a program that the project names and that writes, unless its entry asks for none. */
+function startWriting(
+  start: ProgramStart,
+  use: ProgramUse,
+  files: readonly ProgramFile[],
+  { sandbox, cwd }: GuardDeps,
+): Limits | undefined {
+  if (start.origin !== 'project' || use !== 'writes' || start.sandbox === 'off') return undefined;
+  const hasNetwork = start.sandbox === 'network';
+  const { CLAUDE_PROJECT_DIR: projectFolder } = start.variables;
+  const run = sandbox?.prepareProgram({
+    network: hasNetwork ? 'open' : 'none',
+    // The settings may be those of a folder above, with their scripts.
+    readable: [
+      start.cwd,
+      cwd,
+      ...(projectFolder === undefined ? [] : [projectFolder]),
+      ...files.map(({ path }) => path),
+    ],
+    writable: start.writableFolder === undefined ? [] : [start.writableFolder],
+    keptVariables: [...(start.entryVariables ?? []), ...listNamedVariables(start)],
+  });
+  return run && { wrap: run.wrap, sandbox: { hasNetwork, ended: run.ended } };
+}
+
+/** Lists the words of a command that may be names of variables. */
+function listNamedVariables({ command }: ProgramStart): readonly string[] {
+  return ('line' in command ? command.line : command.argv.join(' ')).split(/\W+/);
 }
 
 /** Lists the variables with secrets that neither the entry of a program sets nor its command line, as approved, names. */
-function listSecretVariables({ command, variables, entryVariables = [] }: ProgramStart): readonly string[] {
-  const words = ('line' in command ? command.line : command.argv.join(' ')).split(/\W+/);
+function listSecretVariables(start: ProgramStart): readonly string[] {
+  const { variables, entryVariables = [] } = start;
+  const words = listNamedVariables(start);
   return Object.entries(variables)
     .filter(([name, value = '']) => /^[A-Za-z_]\w*$/.test(name) && holdsSecret(name, value))
     .map(([name]) => name)

@@ -113,5 +113,6 @@ export async function runShellCommand(
     };
   });
   await cleanup;
+  checked.sandbox?.ended();
   return end;
 }

@@ -36,7 +36,7 @@ async function openGuard(project: TempProject, override?: 'this-run') {
       checkProgram: check,
     });
     const { signal } = new AbortController();
-    return runCommand(line, '', 60_000, signal, {}, source).then(
+    return runCommand(line, '', 60_000, signal, {}, { source }).then(
       ({ stdout }) => stdout,
       (thrown: unknown) => getErrorMessage(thrown),
     );
