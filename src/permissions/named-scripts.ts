@@ -28,24 +28,38 @@ export function listNamedScripts(
   if (kind !== 'shell' || command === undefined || findSizeProblem(command) !== undefined) return new Map();
   const { parse } = getShellAnalysis(facts);
   const { commands, reads } = collectShellEffects(parse(command), parse);
-  const words = commands.flatMap(({ argv }) => argv);
-  const isA = (kind: 'file' | 'directory', path: string) => resolvePath(fs, { cwd, home: cwd }, path).kind === kind;
-  const listFolders = (base: string) =>
-    words.map((word) => resolve(base, word)).filter((path) => isA('directory', path));
-  // A line may change the folder twice: `cd a; cd b`.
-  const folders = [...new Set([cwd, ...listFolders(cwd), ...listFolders(cwd).flatMap(listFolders)])];
-  const hasShell = commands.some(({ argv: [word = ''] }) => runsFiles(word));
-  const names = [...commands.flatMap(({ argv }) => listScripts(argv)), ...(hasShell ? reads : [])];
-  const paths = names.flatMap((name) => folders.map((folder) => resolve(folder, name)));
   const runners = commands.map(({ argv }) => argv).filter(([word = '']) => runsFiles(word));
+  const scripts = commands.flatMap(({ argv }) => listScripts(argv));
+  const names = [...new Set([...scripts, ...(runners.length > 0 ? reads : [])])];
+  if (names.length === 0 && runners.length === 0) return new Map();
+  const words = [...new Set(commands.flatMap(({ argv }) => argv))];
+  const list = (kind: 'file' | 'directory', base: string, listed: readonly string[]) =>
+    listed
+      .filter((word) => mayHave(fs, base, word))
+      .map((word) => resolve(base, word))
+      .filter((path) => resolvePath(fs, { cwd, home: cwd }, path).kind === kind);
+  const listFolders = (base: string) => list('directory', base, words);
+  const entered = listFolders(cwd);
+  // A line may change the folder twice: `cd a; cd b`.
+  const folders = [...new Set([cwd, ...entered, ...entered.flatMap(listFolders)])];
   const starts = runners.some(hasUnknownScript) ? [{ line: command }] : runners.map((argv) => ({ argv }));
   const files = [
-    ...paths.filter((path) => isA('file', path)).map(describeProgramFile),
+    ...folders.flatMap((folder) => list('file', folder, names)).map(describeProgramFile),
     ...starts.flatMap((start) =>
       listProgramFiles({ command: start, cwd, variables: {} }, (path) => isPathBelow(cwd, path)),
     ),
   ];
   return new Map(files.flatMap((file) => (file === undefined ? [] : [[file.path, `${file.real} ${file.hash}`]])));
+}
+
+/** Returns whether a folder may have an entry of a name. Most names of a long line are in none of its folders. */
+function mayHave(fs: PermissionFs, folder: string, name: string): boolean {
+  const [first = ''] = name.split('/', 1);
+  try {
+    return fs.lstat(resolve(folder, first)) !== undefined;
+  } catch {
+    return true;
+  }
 }
 
 function listScripts([word = '', ...args]: readonly string[]): readonly string[] {

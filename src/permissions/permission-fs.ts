@@ -31,7 +31,8 @@ function getKind(stat: Pick<Dirent, 'isSymbolicLink' | 'isDirectory' | 'isFile'>
 const nativeFs: PermissionFs = {
   lstat: (path) =>
     ignoreMissing(() => {
-      const stat = lstatSync(path);
+      const stat = lstatSync(path, { throwIfNoEntry: false });
+      if (stat === undefined) return undefined;
       const kind = getKind(stat);
       const isShared = kind === 'file' && stat.nlink > 1;
       return { kind, nlink: stat.nlink, ...(isShared ? { inode: `${stat.dev}:${stat.ino}` } : {}) };
