@@ -35,7 +35,7 @@ type ParsedExtension<Item> =
 export type ExtensionKind<Item> = {
   /** The name of several, for messages. */
   readonly label: string;
-  /** What happens to a file whose front matter cannot be parsed. */
+  /** The treatment of a file whose front matter cannot be parsed. */
   readonly broken: { readonly text: string; readonly use: 'nothing' | 'the body' };
   /** Returns the path under which a message lists a file; the file itself if missing. */
   readonly getListedPath?: (path: string) => string;

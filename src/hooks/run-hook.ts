@@ -22,7 +22,7 @@ import { HOOK_ENV_FILE_EVENTS } from './hook-env-store.ts';
 /** Exit codes of the shell for a command that does not exist or cannot be executed. */
 const CANNOT_START_CODES = [126, 127];
 
-/** What the programs of the sandbox print when they cannot start a hook; their exit codes say nothing. */
+/** Output of the programs of the sandbox when they cannot start a hook; their exit codes say nothing. */
 const SANDBOX_FAILURE = /^(?:bwrap|sandbox-exec): /m;
 
 /** Exit code of a hook that blocks a step. */

@@ -47,6 +47,7 @@ export async function askSmallModel(
   }
 }
 
-/** Limits of the parts of a conversation that a side call quotes. */
+/** Limit of each part of a conversation that a side call quotes. */
 export const MAX_PROMPT_CHARS = 2_000;
+/** The time after which a side call is given up. */
 export const SIDE_CALL_TIMEOUT_MS = 20_000;

@@ -138,7 +138,7 @@ export function parseYaml(source: string, name: string, createError: CreateError
   try {
     return parse(source);
   } catch (thrown) {
-    // Unknown aliases, and those that would fill the memory, are not a YAMLParseError.
+    // Unknown aliases, and those that would fill the memory, raise other errors than YAMLParseError.
     throw createError(`${name} is not valid YAML: ${getErrorMessage(thrown).split('\n')[0]}`);
   }
 }

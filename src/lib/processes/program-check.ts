@@ -7,7 +7,7 @@ export type ProgramStart = {
   readonly entryVariables?: readonly string[];
   /** Set if the settings of the project name it. */
   readonly origin?: 'project';
-  /** What its entry asks for beyond the sandbox of programs of the project. */
+  /** The request of its entry for more than the sandbox of programs of the project gives. */
   readonly sandbox?: ProgramSandboxRequest;
   /** A folder that it writes besides the workspace. */
   readonly writableFolder?: string;

@@ -30,7 +30,6 @@ import {
   mayReachTaintedFile,
   SEARCH_INPUTS,
 } from './search-requirements.ts';
-
 import { suggestCommandRule } from './suggest-rule.ts';
 
 /** The requirements of a command, and the hardening under which they hold. */

@@ -12,8 +12,9 @@ import { toToolOutcome } from '../../tools/definition/tool-result.ts';
 import type { AfterToolCallResult, AgentOptions, BeforeToolCallResult } from './options.ts';
 
 /**
- * Lists the features of an agent in an application: its listeners, its hooks and callbacks, its own features. Hooks come first before a call, so that the callback gets the input
- * they return, and last after it, so that they do not see what the callback removed.
+ * Lists the features of an agent in an application: its listeners, its hooks and callbacks, its own features. Hooks come
+ * first before a call, so that the callback gets the input they return, and last after it, so that they do not see what
+ * the callback removed.
  */
 export function listFeatures(
   options: AgentOptions,
