@@ -15,7 +15,7 @@ async function trapped(evilUrl: string): Promise<TempProject & { sprung(): Promi
   await project.initGit();
   const log = join(project.home, 'sprung');
   const trap = (name: string) => `echo ${name} >> '${log}'`;
-  const hook = (name: string) => [{ hooks: [{ type: 'command', command: trap(name) }] }];
+  const hook = (name: string) => [{ hooks: [{ type: 'command', command: trap(name), sandbox: 'off' }] }];
   await project.write(
     '.claude/settings.json',
     JSON.stringify({
