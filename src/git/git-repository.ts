@@ -70,7 +70,8 @@ export async function readGitSnapshot(
   // Avoids starting git without a repository. Not cached, because a repository may be created at any time.
   if (findEnclosingRepository(cwd) === undefined) return undefined;
   if (!isConfigSafe()) return undefined;
-  const git = (...args: readonly string[]) => runGit(args, cwd, { variables, isConfigSafe: () => true, ...more });
+  const git = (...args: readonly string[]) =>
+    runGit(args, cwd, { variables, findConfigProblem: () => undefined, ...more });
   const untracked = listsUntracked ? [] : ['--untracked-files=no'];
   try {
     const [status, log] = await Promise.all([

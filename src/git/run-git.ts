@@ -9,8 +9,8 @@ const MAX_OUTPUT_BYTES = 4_000_000;
 /** Options of a git command that ouro runs. */
 export type GitOptions = {
   readonly variables: Readonly<Record<string, string>>;
-  /** Tells whether the git configuration starts no program when files are read; absent means unsafe. */
-  readonly isConfigSafe?: (cwd: string) => boolean;
+  /** Returns why git could start a program here when it reads or writes files; absent, such commands do not run. */
+  readonly findConfigProblem?: (cwd: string) => string | undefined;
   readonly timeoutMs?: number;
 };
 
@@ -23,10 +23,12 @@ const METADATA_COMMANDS = new Set(['ls-files', 'log', 'rev-parse', 'rev-list', '
  */
 export async function runGit(args: readonly string[], cwd: string, options: GitOptions): Promise<string> {
   const [command = ''] = args;
-  if (!METADATA_COMMANDS.has(command) && options.isConfigSafe?.(cwd) !== true)
-    throw new Error(
-      `the git configuration in ${cwd} names a filter or another program that git ${command} would run, or it cannot be read. Run git yourself there.`,
-    );
+  if (!METADATA_COMMANDS.has(command)) {
+    const { findConfigProblem = () => 'The git configuration was not checked.' } = options;
+    const problem = findConfigProblem(cwd);
+    if (problem !== undefined)
+      throw new Error(`git ${command} could run a program in ${cwd}. ${problem} Run git yourself there.`);
+  }
   // A partial clone fetches missing objects through programs that it names; only `worktree` may do that.
   const protocols: Readonly<Record<string, string>> = command === 'worktree' ? {} : { GIT_ALLOW_PROTOCOL: 'none' };
   // A repository brings programs with the name of git; a PATH with "." would find them.

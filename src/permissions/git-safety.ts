@@ -29,7 +29,8 @@ export function isGitSelfContained(cwd: string): boolean {
   }
 }
 
-/** Returns whether ouro may run git commands that write files here; settings that only affect output are tolerated. */
-export function isWritingGitSafe(cwd: string): boolean {
-  return checkGitRepositorySafety(diskFs, toPosixPath(cwd), toPosixPath(cwd), findCheckoutCommandConfigKey).ok;
+/** Returns why ouro may not run git commands that write files here; settings that only affect output are tolerated. */
+export function findWritingGitProblem(cwd: string): string | undefined {
+  const check = checkGitRepositorySafety(diskFs, toPosixPath(cwd), toPosixPath(cwd), findCheckoutCommandConfigKey);
+  return check.ok ? undefined : check.reason;
 }

@@ -2,7 +2,7 @@ import { chmod } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { readGitSnapshot } from '../../src/git/git-repository.ts';
 import { type GitOptions, runGit } from '../../src/git/run-git.ts';
-import { isReadingGitSafe, isWritingGitSafe } from '../../src/permissions/git-safety.ts';
+import { findWritingGitProblem, isReadingGitSafe } from '../../src/permissions/git-safety.ts';
 import { createTempProject } from '../support/temp-project.ts';
 
 const variables = { PATH: '/usr/bin:/bin', GIT_CONFIG_NOSYSTEM: '1' };
@@ -62,9 +62,13 @@ test.each(['clean', 'smudge', 'process'])(
       '.git/config',
       `${await project.read('.git/config')}# note \\\n[filter "evil"]\n${kind} = ${evil}\n`,
     );
-    const own: GitOptions = { variables, isConfigSafe: isWritingGitSafe };
-    await expect(runGit(['status'], project.dir, own)).rejects.toThrow('names a filter');
-    await expect(runGit(['worktree', 'add', '../other'], project.dir, own)).rejects.toThrow('names a filter');
+    const own: GitOptions = { variables, findConfigProblem: findWritingGitProblem };
+    await expect(runGit(['status'], project.dir, own)).rejects.toThrow(
+      `filter.evil.${kind} in ${project.dir}/.git/config could make git run a program.`,
+    );
+    await expect(runGit(['worktree', 'add', '../other'], project.dir, own)).rejects.toThrow(
+      `filter.evil.${kind} in ${project.dir}/.git/config could make git run a program.`,
+    );
     expect(await isSprung()).toBe(false);
   },
 );
@@ -77,7 +81,7 @@ test('a worktree is created without hooks, fsmonitor, aliases and pagers of the 
   for (const key of ['alias.st', 'core.pager', 'diff.evil.textconv']) await project.git('config', key, evil);
   await runGit(['worktree', 'add', '-q', '-b', 'other', '../other'], project.dir, {
     variables,
-    isConfigSafe: isWritingGitSafe,
+    findConfigProblem: findWritingGitProblem,
   });
   expect(await project.read('../other/a.txt')).toBe('one');
   expect(await isSprung()).toBe(false);

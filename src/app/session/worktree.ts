@@ -6,7 +6,7 @@ import type { CliRunOptions } from '../../contracts/frontend/cli-run-options.ts'
 import { findRepositoryRoot } from '../../git/git-repository.ts';
 import { runGit } from '../../git/run-git.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
-import { isWritingGitSafe } from '../../permissions/git-safety.ts';
+import { findWritingGitProblem } from '../../permissions/git-safety.ts';
 import { getWorktreesFolder } from '../../session/paths.ts';
 import { announcePresence, findSessionLockHolder } from '../../session/process-locks.ts';
 import { listSessions } from '../../session/store/find-sessions.ts';
@@ -50,7 +50,7 @@ export async function enterWorktree(
   const path = join(getWorktreesFolder(root), name);
   const { variables } = environment;
   const git = (at: string, ...args: readonly string[]) =>
-    runGit(args, at, { variables, isConfigSafe: isWritingGitSafe, timeoutMs: GIT_TIMEOUT_MS });
+    runGit(args, at, { variables, findConfigProblem: findWritingGitProblem, timeoutMs: GIT_TIMEOUT_MS });
   if (!(await pathExists(join(root, '.git'))))
     throw new Error(`Cannot create a worktree: ${root} is not a git repository.`);
   const presence = await announcePresence(environment.ouroHome, path);
