@@ -27,15 +27,39 @@ export function createAppendFile(
   /** Number of pending lines already stored on the other disk. */
   let storedCount = pending.length;
   let isFallbackUsed = fallback?.exists() === true;
+  /** Lines that are written and may be in the cache of the disk only. */
+  let unsynced: readonly string[] = [];
+  /** A system may forget what it could not sync and report success for the next try: the copy stays for the next run. */
+  let isCopyKept = false;
   let writing: Promise<void> | undefined;
-  let isFailing = false;
+  let failing: 'write' | 'sync' | undefined;
   let isClosed = false;
 
-  function report(failure: { readonly thrown: unknown } | undefined, fallbackPath?: string): void {
-    if (!isFailing && failure !== undefined)
-      onStatus({ type: 'failed', why: getErrorMessage(failure.thrown), fallbackPath });
-    if (isFailing && failure === undefined) onStatus({ type: 'works' });
-    isFailing = failure !== undefined;
+  function reportFailure(step: 'write' | 'sync', { thrown }: Failure, fallbackPath: string | undefined): void {
+    if (failing === undefined) onStatus({ type: 'failed', why: getErrorMessage(thrown), fallbackPath });
+    failing = step;
+  }
+
+  function reportSuccess(step: 'write' | 'sync'): void {
+    if (failing !== step) return;
+    failing = undefined;
+    onStatus({ type: 'works' });
+  }
+
+  /** Syncs what is written; if that fails, the lines are stored on the other disk as well. */
+  async function syncWritten(): Promise<void> {
+    const count = unsynced.length;
+    const failure = await catchFailure(file.sync());
+    if (failure === undefined) {
+      unsynced = unsynced.slice(count);
+      return reportSuccess('sync');
+    }
+    const keptIn = unsynced.length === 0 ? undefined : await fallback?.save(unsynced.join(''));
+    if (keptIn !== undefined) {
+      unsynced = [];
+      isCopyKept = true;
+    }
+    reportFailure('sync', failure, keptIn);
   }
 
   async function writePending(): Promise<void> {
@@ -53,13 +77,14 @@ export function createAppendFile(
           isFallbackUsed = true;
         }
         pending = [...batch, ...pending];
-        report(failure, keptIn);
+        reportFailure('write', failure, keptIn);
         break;
       }
-      report(failure);
+      reportSuccess('write');
+      if (fallback !== undefined) unsynced = [...unsynced, ...batch];
       storedCount = 0;
       // The only other copy may go when the lines are on the disk, not only in its cache.
-      if (isFallbackUsed && (await catchFailure(file.sync())) === undefined) {
+      if (isFallbackUsed && !isCopyKept && (await catchFailure(file.sync())) === undefined) {
         fallback?.clear();
         isFallbackUsed = false;
       }
@@ -82,8 +107,7 @@ export function createAppendFile(
     },
     async sync() {
       await flush();
-      const failure = await catchFailure(file.sync());
-      if (failure !== undefined) report(failure);
+      await syncWritten();
     },
     async close() {
       isClosed = true;
@@ -139,7 +163,9 @@ function createReopeningFile(path: string, fs: AppendFs, onRestored: () => void)
   };
 }
 
-async function catchFailure(pending: Promise<void>): Promise<{ readonly thrown: unknown } | undefined> {
+type Failure = { readonly thrown: unknown };
+
+async function catchFailure(pending: Promise<void>): Promise<Failure | undefined> {
   try {
     await pending;
     return undefined;
