@@ -9,7 +9,8 @@ import type { Effort, ModelFailure, ModelRequest, SystemPart } from '../../contr
 import type { PermissionAnswer, PermissionRequest } from '../../contracts/permission.ts';
 import type { ContextPort } from '../../contracts/query.ts';
 import type { CallRequest, Tool, ToolOutcome, UserAnswer, UserQuestion } from '../../contracts/tool.ts';
-import type { ModelAccess, ModelChoice } from '../../model/model-chain.ts';
+import type { ModelAccess } from '../../model/chain-credentials.ts';
+import type { ModelChoice } from '../../model/model-chain.ts';
 import type { JsonToolDefinition, PlainTool } from '../../tools/definition/application-tool.ts';
 import type { ApiMessage } from './parse-app-messages.ts';
 import type { AgentCapsule } from './suspension.ts';
