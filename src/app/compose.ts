@@ -69,7 +69,7 @@ async function compose(options: CliRunOptions, started: RegisteredRun): Promise<
     getRules: permissions.getRules,
     ledger: session.ledger,
     getResultsFolder: () => join(session.transcript.folder, 'results'),
-    expectCacheMiss: turnLog.expectChange,
+    expectCacheMiss: turnLog.expectCacheMiss,
   });
   const editor = createIdeIntegration(core, (path) => canReadUnasked(path, { permissions, cwd: core.cwd }));
   const languages = createSessionLanguageServers(core, { ledger: session.ledger, editor, checkProgram: guard.check });

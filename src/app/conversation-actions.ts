@@ -41,7 +41,7 @@ export function createConversationActions(
     agent,
     transcript,
     checkpoints,
-    forget: turnLog.expectChange,
+    forget: turnLog.expectCacheMiss,
     onLinesChanged: meter.addLines,
   });
 
@@ -51,7 +51,7 @@ export function createConversationActions(
     const current = live.current();
     const why = explainUnsupportedEffort(effort, choice.infoOf(current.model));
     if (why !== undefined) return { ok: false, why };
-    turnLog.expectChange(`The effort changed to ${effort}.`);
+    turnLog.expectCacheMiss(`The effort changed to ${effort}.`);
     live.update({ effort, thinkingTokens: undefined });
     return { ok: true, resend: effort === current.effort ? undefined : turnLog.describeResend(current.model) };
   }
@@ -113,7 +113,7 @@ const HOOK_TIMEOUT_MS = 60_000;
 
 type SetModelDeps = {
   readonly lookUpModels: AgentLoopParts['lookUpModels'];
-  readonly turnLog: Pick<TurnLog, 'expectChange' | 'describeResend'>;
+  readonly turnLog: Pick<TurnLog, 'expectCacheMiss' | 'describeResend'>;
   readonly hooks: HookDispatcher;
 };
 
@@ -130,7 +130,7 @@ function createSetModel(core: Core, { lookUpModels, turnLog, hooks }: SetModelDe
     const refusal = await findRefusal(live.current().model, model, hooks);
     if (refusal !== undefined) return { ok: false, why: refusal };
     const resend = model === live.current().model ? undefined : turnLog.describeResend(model);
-    turnLog.expectChange(`The model changed to ${model}.`);
+    turnLog.expectCacheMiss(`The model changed to ${model}.`);
     await lookUpModels([model]);
     live.update({ model });
     warnAboutEffort(core);

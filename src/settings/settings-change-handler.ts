@@ -4,7 +4,7 @@ import { DEFAULT_MODEL, resolveModel } from '../model/built-in-models.ts';
 
 type SettingsFollowerDeps = {
   /** Announces an intended change of the next request. */
-  readonly expectChange: (why: string) => void;
+  readonly expectCacheMiss: (why: string) => void;
 };
 
 /**
@@ -13,7 +13,7 @@ type SettingsFollowerDeps = {
  */
 export function createSettingsChangeHandler(
   { settings, live, options, environment }: SessionCore,
-  { expectChange }: SettingsFollowerDeps,
+  { expectCacheMiss }: SettingsFollowerDeps,
 ): () => void {
   let before = settings.current();
   return () => {
@@ -22,12 +22,12 @@ export function createSettingsChangeHandler(
     const { model, effort, outputStyle } = live.current();
     const [oldModel, newModel] = [resolveSettingsModel(old), resolveSettingsModel(now)];
     if (oldModel !== newModel && model === oldModel && (options.model ?? environment.model) === undefined) {
-      expectChange(`The settings changed the model to ${newModel}.`);
+      expectCacheMiss(`The settings changed the model to ${newModel}.`);
       live.update({ model: newModel });
     }
     const [oldEffort, newEffort] = [old.effort ?? 'auto', now.effort ?? 'auto'];
     if (oldEffort !== newEffort && effort === oldEffort && options.effort === undefined) {
-      expectChange(`The settings changed the effort to ${newEffort}.`);
+      expectCacheMiss(`The settings changed the effort to ${newEffort}.`);
       live.update({ effort: newEffort });
     }
     const [oldStyle, newStyle] = [old.outputStyle ?? 'default', now.outputStyle ?? 'default'];

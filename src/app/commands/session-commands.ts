@@ -196,7 +196,7 @@ export const CONVERSATION_SLASH_COMMANDS: readonly BuiltinSlashCommand[] = [
       await actions.compact.replace([], 'manual');
       core.live.update({ todos: [], plan: undefined, title: undefined });
       loop.prompt.restart();
-      turnLog.expectChange('The conversation was cleared.');
+      turnLog.expectCacheMiss('The conversation was cleared.');
       const { context } = await hooks.fire('SessionStart', { source: 'clear' }, new AbortController().signal);
       if (context !== undefined) core.inbox.add(context);
       return createSuccessOutcome(`New conversation started.${isStored ? ' /resume reopens the old one.' : ''}`);

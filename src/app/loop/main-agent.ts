@@ -13,7 +13,7 @@ type MainAgentDeps = {
   readonly session: Session;
   readonly mcp: McpServers;
   readonly loop: AgentLoopParts;
-  readonly turnLog: Pick<TurnLog, 'expectChange'>;
+  readonly turnLog: Pick<TurnLog, 'expectCacheMiss'>;
   readonly editor: Pick<IdeIntegration, 'waitUntilReady'>;
   /** Resolves when all processes of earlier runs have ended. */
   readonly ready: Promise<unknown>;

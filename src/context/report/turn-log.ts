@@ -69,7 +69,7 @@ export function createTurnLog({ bus, meter, model: { infoOf } }: TurnLogCore, ea
     },
     recordLevel,
     /** Announces an intended change of the cached prefix. */
-    expectChange: watch.announceChange,
+    expectCacheMiss: watch.announceChange,
     /** Describes what the next request costs if everything has to be sent again; `undefined` if that is little. */
     describeResend(model: string): string | undefined {
       const tokens = meter.getContextTokens();
