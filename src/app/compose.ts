@@ -98,6 +98,7 @@ async function compose(options: CliRunOptions, started: RegisteredRun): Promise<
     editor,
     ready: started.ready,
   });
+  // The editor is a part of the loop and shows what the agent asks, so each needs the other.
   editor.attach(agent);
   const autoContinue = createAutoContinue(core, { agent, shells });
   const actions = createConversationActions(core, { agent, session, checkpoints, permissions, loop, turnLog, hooks });
@@ -121,7 +122,9 @@ async function compose(options: CliRunOptions, started: RegisteredRun): Promise<
     checkProgram: guard.check,
   };
   const conversation = await assembleConversation(parts, started);
+  // Started last: their programs must not run for a conversation that cannot start.
   mcp.start();
+  // Not awaited: the conversation can be used before the monitors of plugins run.
   void monitors.update();
   return { ok: true, conversation };
 }

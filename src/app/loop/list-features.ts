@@ -12,13 +12,14 @@ import type { RunOverrides } from '../../hooks/run-overrides.ts';
 import { createConfigChangeHooks } from '../../hooks/session-change-hooks.ts';
 import { createDiagnosticsFeature } from '../../ide/diagnostics-feature.ts';
 import type { IdeIntegration } from '../../ide/ide-integration.ts';
+import type { ProgramCheck } from '../../lib/processes/program-check.ts';
 import { createChangedFilesFormatter } from '../../lsp/changed-files-formatter.ts';
 import type { SessionLanguageServers } from '../../lsp/session-language-servers.ts';
 import type { McpServers } from '../../mcp/session-servers.ts';
 import type { ModelFallbacks } from '../../model/model-fallbacks.ts';
 import type { AutoModeJudge } from '../../permissions/auto-mode-judge.ts';
 import { createMemoryFeature } from '../../prompt/memory/memory-feature.ts';
-import type { createOfferedSkills } from '../../prompt/offered-skills.ts';
+import type { OfferedSkills } from '../../prompt/offered-skills.ts';
 import type { SessionSystemPrompt } from '../../prompt/session-system-prompt.ts';
 import { getSubAgentPath } from '../../session/paths.ts';
 import type { Session } from '../../session/session.ts';
@@ -32,9 +33,11 @@ import type { Core } from '../core.ts';
 import type { SessionPermissions } from '../permissions/session-permissions.ts';
 import type { SessionHooks } from '../session-hooks.ts';
 
-type FeatureParts = Parameters<typeof createChangedFilesFormatter>[1] & {
-  readonly session: Pick<Session, 'transcript'>;
-  readonly permissions: Pick<SessionPermissions, 'recordHookDenial'>;
+/** The parts of a conversation that are features, or that features are made from. */
+type FeatureParts = {
+  readonly session: Session;
+  readonly permissions: SessionPermissions;
+  readonly checkProgram: ProgramCheck;
   readonly hooks: SessionHooks;
   readonly runOverrides: RunOverrides;
   readonly prompt: SessionSystemPrompt;
@@ -42,11 +45,11 @@ type FeatureParts = Parameters<typeof createChangedFilesFormatter>[1] & {
   readonly turnLog: TurnLog;
   readonly judge: AutoModeJudge;
   readonly fallbacks: ModelFallbacks;
-  readonly offeredSkills: ReturnType<typeof createOfferedSkills>;
+  readonly offeredSkills: OfferedSkills;
   readonly monitors: PluginMonitors;
   readonly readState: FileReadState;
   readonly shells: ShellRegistry;
-  readonly mcp: Pick<McpServers, 'resourceChanges'>;
+  readonly mcp: McpServers;
   readonly languages: SessionLanguageServers;
   readonly editor: IdeIntegration;
 };
@@ -66,7 +69,10 @@ export type FeatureLists = {
   subAgent(agent: FeaturedSubAgent, readState: FileReadState): readonly Feature[];
 };
 
-/** Lists the features of a session. */
+/**
+ * Lists the features of a session. The order of a list decides in which order reminders reach the model, which feature
+ * answers first, and that each sees what those before it have changed; comments name the features that depend on it.
+ */
 export function createFeatureLists(core: Core, parts: FeatureParts): FeatureLists {
   const { options, environment, live, repository, now } = core;
   const { session, permissions, hooks, prompt, readState, shells, mcp, languages, editor } = parts;
@@ -86,12 +92,14 @@ export function createFeatureLists(core: Core, parts: FeatureParts): FeatureList
       parts.judge,
       parts.fallbacks,
       parts.offeredSkills,
+      // Changed settings, watched files and a new session are reported before the hooks that judge the prompt.
       createConfigChangeHooks(core, hooks, prompt.memory),
       hooks.watchedFiles,
       hooks.sessionStart,
       createBatchHooksFeature(hooks),
       readState,
       prompt,
+      // The first reminders: what the model knows of files is corrected before others refer to them.
       createDiskChangesFeature(readState),
       core.meter,
       createMemoryFeature(prompt.memory, { cwd, home: environment.home }),
@@ -109,14 +117,20 @@ export function createFeatureLists(core: Core, parts: FeatureParts): FeatureList
       shells,
       mcp.resourceChanges,
       core.inbox,
+      // Before the Stop hooks, which then check formatted files; the model corrects reports of the linter first.
       format.conversation,
+      // Before the hooks of a call: the diagnostics of a file are recorded while it is unchanged.
       createDiagnostics(),
       createHooks(hooks, 'Stop'),
+      // After the hooks: a prompt that they refuse starts no run, so the overrides wait for the next one.
       parts.runOverrides,
       createEventHooks(core, hooks),
       parts.monitors,
+      // After the hooks, which may deny a call or change its input before the editor is asked about it.
       editor,
+      // After the Stop hooks: only a run that may end needs its answer.
       ...(options.jsonSchema === undefined ? [] : [createStructuredAnswerFeature()]),
+      // Last, so that an application sees what all others have decided.
       ...(options.host?.features ?? []),
     ],
     subAgent: ({ kind, agentId, isForHook }, agentReadState) => [
