@@ -24,7 +24,7 @@ export function startTimeLimit(limitMs: number, onReached: () => void): TimeLimi
     const startedMs = performance.now();
     timer = setTimeout(() => {
       const lateMs = performance.now() - startedMs - sliceMs;
-      const isLate = lateMs > STOPPED_MS;
+      const isLate = isLateTimer(startedMs, sliceMs);
       leftMs -= isLate ? sliceMs : sliceMs + lateMs;
       if (isLate) {
         stoppedMs += lateMs;
@@ -37,3 +37,7 @@ export function startTimeLimit(limitMs: number, onReached: () => void): TimeLimi
   wait();
   return { stop: () => clearTimeout(timer), getStoppedMs: () => stoppedMs };
 }
+
+/** Returns whether a timer that ends now is so late that the program was stopped meanwhile. */
+export const isLateTimer = (startedMs: number, limitMs: number): boolean =>
+  performance.now() - startedMs - limitMs > STOPPED_MS;

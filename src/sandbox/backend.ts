@@ -2,18 +2,21 @@ import { spawnSync } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { isAbsolute, join, sep } from 'node:path';
 import type { Environment } from '../contracts/environment.ts';
+import { getErrnoCode } from '../lib/errors.ts';
+import { createTimeoutBackoff } from '../lib/processes/timeout-backoff.ts';
+import { isLateTimer } from '../lib/time-limit.ts';
 import { buildBwrapArgs } from './bwrap.ts';
 import { resolveAllLinks } from './host-paths.ts';
 import type { SandboxPlan } from './plan.ts';
 import { buildSeatbeltArgs } from './seatbelt.ts';
 
-const PROBE_MS = 5_000;
 const isMac = process.platform === 'darwin';
 
+/** The reason why there is no sandbox; `isUndecided` if the machine did not say whether there is one. */
+export type SandboxProbeFailure = { readonly ok: false; readonly why: string; readonly isUndecided?: true };
+
 /** The sandbox program of this machine, or the reason why there is none. */
-export type SandboxProbeResult =
-  | { readonly ok: true; readonly program: string }
-  | { readonly ok: false; readonly why: string };
+export type SandboxProbeResult = { readonly ok: true; readonly program: string } | SandboxProbeFailure;
 
 /** Finds the program that creates sandboxes on this system, outside the workspace. */
 export function findSandboxProgram({ path }: Pick<Environment, 'path'>, roots: readonly string[]): SandboxProbeResult {
@@ -30,20 +33,69 @@ export function probeSandbox(plan: SandboxPlan, environment: Environment): Sandb
   // Without the workspace: the probe must not create placeholders there.
   const { worktree: _, ...rest } = plan;
   const probePlan: SandboxPlan = { ...rest, roots: [], nestedGitPaths: [], allowWrite: [], denyWrite: [] };
-  const { error, status, stderr } = spawnSync(
-    '/usr/bin/env',
-    [...buildSandboxArgs(program, probePlan), '/usr/bin/true'],
-    {
+  const argv = ['/usr/bin/env', ...buildSandboxArgs(program, probePlan), '/usr/bin/true'];
+  return runSandboxProbe(argv, { env: { ...environment.variables } }) ?? { ok: true, program };
+}
+
+const PROBE_MS = 5_000;
+const MAX_STOPS = 3;
+/** Messages of the system about missing resources, which pass. */
+const NO_RESOURCES = /resource temporarily unavailable|cannot allocate memory|too many open files/i;
+
+/**
+ * Runs a no-op command in a sandbox. Returns why it failed; a command that did not end by itself says nothing about the
+ * machine. It starts again if this program was stopped meanwhile, which counts as time for the command, too.
+ */
+export function runSandboxProbe(
+  [file = '', ...args]: readonly string[],
+  { env, filter }: { readonly env: Readonly<Record<string, string>>; readonly filter?: number },
+): SandboxProbeFailure | undefined {
+  for (let stops = 0; ; stops += 1) {
+    const startedMs = performance.now();
+    const { error, signal, status, stderr } = spawnSync(file, args, {
       cwd: '/',
-      env: { ...environment.variables },
+      env,
       timeout: PROBE_MS,
+      killSignal: 'SIGKILL',
       encoding: 'utf8',
-      stdio: ['ignore', 'ignore', 'pipe'],
+      stdio: ['ignore', 'ignore', 'pipe', 'ignore', filter ?? 'ignore'],
+    });
+    if (status === 0) return undefined;
+    const [line = ''] = stderr?.trim().split('\n') ?? [];
+    if (status !== null) {
+      const why = line || `it exited with ${status}`;
+      return NO_RESOURCES.test(line) ? { ok: false, why, isUndecided: true } : { ok: false, why };
+    }
+    if (error !== undefined && ['ENOENT', 'EACCES'].includes(getErrnoCode(error) ?? ''))
+      return { ok: false, why: error.message };
+    const isTimeout = error !== undefined && getErrnoCode(error) === 'ETIMEDOUT';
+    if (isTimeout && stops < MAX_STOPS && isLateTimer(startedMs, PROBE_MS)) continue;
+    const why = isTimeout ? `did not end within ${PROBE_MS / 1_000} s` : (error?.message ?? `was ended by ${signal}`);
+    return { ok: false, why: `its test ${why}`, isUndecided: true };
+  }
+}
+
+/**
+ * Remembers the result of a probe. One that did not find out whether there is a sandbox is repeated, later each time: it
+ * delays everything else.
+ */
+export function createProbeMemory<Result extends SandboxProbeFailure | { readonly ok: true }>(now: () => number) {
+  const backoff = createTimeoutBackoff(now);
+  let last: Result | undefined;
+  const isUndecided = (result: Result) => !result.ok && result.isUndecided === true;
+  const getKnown = () => (last === undefined || (isUndecided(last) && !backoff.isPaused('probe')) ? undefined : last);
+  return {
+    getKnown,
+    find(probe: () => Result): Result {
+      const known = getKnown();
+      if (known !== undefined) return known;
+      const startedMs = now();
+      const result = probe();
+      backoff.record('probe', { timedOut: isUndecided(result), tookMs: now() - startedMs });
+      last = result;
+      return result;
     },
-  );
-  if (error !== undefined) return { ok: false, why: error.message };
-  if (status === 0) return { ok: true, program };
-  return { ok: false, why: stderr.trim().split('\n')[0] || `bwrap exited with ${status}` };
+  };
 }
 
 /** Builds the arguments that go before a command to sandbox it on this system. */

@@ -4,10 +4,17 @@ import type { Environment } from '../contracts/environment.ts';
 import type { Policy, SandboxPaths } from '../contracts/permission.ts';
 import type { Settings } from '../contracts/settings.ts';
 import { ToolFailure } from '../contracts/tool.ts';
+import { getErrorMessage } from '../lib/errors.ts';
 import type { MountHealth } from '../lib/files/mount-health.ts';
 import { listFolderNames } from '../lib/files/read-or-default.ts';
 import { isProgramControlFile } from '../permissions/paths/program-files.ts';
-import { buildSandboxArgs, findSandboxProgram, probeSandbox, type SandboxProbeResult } from './backend.ts';
+import {
+  buildSandboxArgs,
+  createProbeMemory,
+  findSandboxProgram,
+  probeSandbox,
+  type SandboxProbeResult,
+} from './backend.ts';
 import { deleteOldSandboxCaches, prepareSandboxCacheFolder } from './caches.ts';
 import { createSandboxPlanner, type DeniedPaths } from './create-plan.ts';
 import { resolveAllLinks } from './host-paths.ts';
@@ -54,11 +61,16 @@ type SandboxedProgram = {
   readonly keptVariables: readonly string[];
 };
 
-/** `ended` must be called when all processes of the program have ended. */
-type PreparedSandboxProgram = {
-  readonly wrap: (argv: readonly string[]) => readonly string[];
-  readonly ended: () => void;
-};
+/** A program in its sandbox, a machine without one, or the reason why it is not known whether there is one. */
+type PreparedSandboxProgram =
+  | {
+      readonly is: 'ready';
+      readonly wrap: (argv: readonly string[]) => readonly string[];
+      /** Must be called when all processes of the program have ended. */
+      readonly ended: () => void;
+    }
+  | { readonly is: 'absent' }
+  | { readonly is: 'undecided'; readonly why: string };
 
 /** The sandbox of shell commands, enabled by settings or `/sandbox on`. If enabled, no command runs without it. */
 export type Sandbox = {
@@ -67,10 +79,10 @@ export type Sandbox = {
     command: Omit<SandboxedCommand, 'signal'>,
   ): Promise<((argv: readonly string[]) => readonly string[]) | undefined>;
   /**
-   * Prepares a program that the project names and the user approved; undefined if this machine has no sandbox. It does
-   * not depend on whether commands run in one.
+   * Prepares a program that the project names and the user approved. It does not depend on whether commands run in a
+   * sandbox.
    */
-  prepareProgram(program: SandboxedProgram): PreparedSandboxProgram | undefined;
+  prepareProgram(program: SandboxedProgram): PreparedSandboxProgram;
   getState(): SandboxState;
   /** Overrides the settings for this session. */
   switchTo(wanted: 'on' | 'off' | 'auto'): void;
@@ -117,30 +129,19 @@ export function createSandbox({
     listSetVariables: () => Object.keys(getSettings().env ?? {}),
     scanFolders: createFolderScanner(now, mounts),
   });
-  let probeResult: SandboxProbeResult | undefined;
+  const probes = createProbeMemory<SandboxProbeResult>(now);
 
   function computeState(): SandboxState {
     if (!isEnabled()) return { is: 'off' };
     const plan = createPlan(getSettings().sandbox ?? {});
-    probeResult ??= probeSandbox(plan, environment);
-    if (!probeResult.ok) return { is: 'unavailable', why: probeResult.why };
+    const probe = probes.find(() => probeSandbox(plan, environment));
+    if (!probe.ok) return { is: 'unavailable', why: probe.why };
     const problem = network.getProblem();
     const networkProblem = problem === undefined ? {} : { networkProblem: problem };
-    return { is: 'on', plan, program: probeResult.program, ...networkProblem };
+    return { is: 'on', plan, program: probe.program, ...networkProblem };
   }
 
   const isEnabled = () => (override === undefined ? getSettings().sandbox?.enabled === true : override !== 'off');
-
-  /** Returns whether there is a program that creates sandboxes, and a folder for what it needs. */
-  function canPrepare(): boolean {
-    if (!findSandboxProgram(environment, getRoots().map(resolveAllLinks)).ok) return false;
-    try {
-      prepareSandboxCacheFolder(join(folder, 'caches'), now());
-      return true;
-    } catch {
-      return false;
-    }
-  }
 
   /** Prepares the disk for a run. */
   function start(plan: SandboxPlan): SandboxPlan {
@@ -168,7 +169,7 @@ export function createSandbox({
       override = next;
     },
     getApproval() {
-      if (!isEnabled() || (probeResult?.ok ?? computeState().is === 'on') === false) return undefined;
+      if (!isEnabled() || (probes.getKnown()?.ok ?? computeState().is === 'on') === false) return undefined;
       const isAutoAllowed = override === 'auto' || (override !== 'on' && getSettings().sandbox?.autoAllow === true);
       return isAutoAllowed ? 'unasked' : 'asked';
     },
@@ -191,18 +192,23 @@ export function createSandbox({
       return (argv) => [...sandboxArgs, ...argv];
     },
     prepareProgram({ network: access, readable, writable, keptVariables }) {
-      if (!canPrepare()) return undefined;
+      if (!findSandboxProgram(environment, getRoots().map(resolveAllLinks)).ok) return { is: 'absent' };
+      try {
+        prepareSandboxCacheFolder(join(folder, 'caches'), now());
+      } catch (thrown) {
+        return { is: 'undecided', why: getErrorMessage(thrown) };
+      }
       const { allowRead = [], ...settings } = getSettings().sandbox ?? {};
       const planned = createPlan(
         { ...settings, network: access === 'open', allowRead: [...allowRead, ...readable] },
         writable,
       );
-      probeResult ??= probeSandbox(planned, environment);
-      if (!probeResult.ok) return undefined;
-      const { program } = probeResult;
+      const probe = probes.find(() => probeSandbox(planned, environment));
+      if (!probe.ok) return probe.isUndecided === true ? { is: 'undecided', why: probe.why } : { is: 'absent' };
+      const { program } = probe;
       const secretVariables = planned.secretVariables.filter((name) => !keptVariables.includes(name));
       const args = buildSandboxArgs(program, start({ ...planned, secretVariables }));
-      return { wrap: (argv) => [...args, ...argv], ended: () => end('over') };
+      return { is: 'ready', wrap: (argv) => [...args, ...argv], ended: () => end('over') };
     },
     cleanUp(moment, callId) {
       if (moment === 'over') network.unregister(callId);

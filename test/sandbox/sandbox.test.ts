@@ -17,12 +17,17 @@ const NOTHING: DeniedPaths = { paths: [], folders: [], isDenied: () => false, ke
 const COMMAND = { id: 'call', command: 'x', cwd: '/' };
 
 /** A sandbox of this project, in these surroundings. */
-async function sandboxIn(project: TempProject, environment: Environment, settings: SandboxSettings) {
+async function sandboxIn(
+  project: TempProject,
+  environment: Environment,
+  settings: SandboxSettings,
+  now: () => number = Date.now,
+) {
   const core = await testCore(project, { environment });
   return createSandbox({
     environment,
     cwd: core.cwd,
-    now: core.now,
+    now,
     getSettings: () => ({ sandbox: settings }),
     getRoots: () => [project.dir],
     sessionFolder: join(project.ouroHome, 's'),
@@ -33,7 +38,12 @@ async function sandboxIn(project: TempProject, environment: Environment, setting
 }
 
 /** The same, where `bwrap` is what the script says, or nothing at all. */
-async function sandboxWith(project: TempProject, script: string | undefined, settings: SandboxSettings) {
+async function sandboxWith(
+  project: TempProject,
+  script: string | undefined,
+  settings: SandboxSettings,
+  now?: () => number,
+) {
   const bin = join(project.home, 'bin');
   await mkdir(bin, { recursive: true });
   if (script !== undefined) {
@@ -41,7 +51,7 @@ async function sandboxWith(project: TempProject, script: string | undefined, set
     await chmod(join(bin, 'bwrap'), 0o755);
   }
   const environment = readEnvironment({ HOME: project.home, OURO_HOME: project.ouroHome, PATH: bin });
-  return sandboxIn(project, environment, settings);
+  return sandboxIn(project, environment, settings, now);
 }
 
 test('when a required sandbox is unavailable, nothing runs', async () => {
@@ -68,6 +78,46 @@ test('the sandbox is looked up once, and only when needed', async () => {
   expect(spawnSync('cat', [join(project.home, 'probes')]).stdout.toString()).toBe('x\n');
   sandbox.switchTo('off');
   expect(sandbox.getState()).toEqual({ is: 'off' });
+});
+
+test('a probe that did not end by itself is repeated, later each time', async () => {
+  await using project = await createTempProject();
+  let now = 0;
+  const sandbox = await sandboxWith(
+    project,
+    `echo x >> "${project.home}/probes"; kill -9 $$`,
+    { enabled: true },
+    () => {
+      now += 1_000;
+      return now;
+    },
+  );
+  const countProbes = async () => (await project.read('../home/probes')).trim().split('\n').length;
+  for (let call = 0; call < 12; call += 1)
+    await expect(sandbox.wrap(COMMAND)).rejects.toThrow('its test was ended by SIGKILL');
+  expect(await countProbes()).toBeLessThan(8);
+  await writeFile(join(project.home, 'bin/bwrap'), '#!/bin/sh\n');
+  now += 60_000;
+  expect(sandbox.getState()).toMatchObject({ is: 'on' });
+});
+
+test('a stop of this program does not count as time of the probe', async () => {
+  await using project = await createTempProject();
+  const bin = join(project.home, 'bin');
+  await mkdir(bin, { recursive: true });
+  const probe = `
+    const { runSandboxProbe } = await import(${JSON.stringify(join(import.meta.dirname, '../../src/sandbox/backend.ts'))});
+    console.log(JSON.stringify(runSandboxProbe([${JSON.stringify(join(bin, 'bwrap'))}], { env: { PATH: '/usr/bin:/bin' } }) ?? 'fine'));
+  `;
+  // Stops the program that runs it, and has it continue after the limit.
+  await writeFile(
+    join(bin, 'bwrap'),
+    '#!/bin/sh\n[ -e "$0.tried" ] && exit 0\ntouch "$0.tried"\nkill -STOP $PPID\n(sleep 7; kill -CONT $PPID) &\nsleep 60\n',
+  );
+  await chmod(join(bin, 'bwrap'), 0o755);
+  await project.write('probe.ts', probe);
+  const ran = spawnSync(process.execPath, [join(project.dir, 'probe.ts')], { encoding: 'utf8' });
+  expect(ran.stdout).toBe('"fine"\n');
 });
 
 test('sandboxed commands are asked about unless configured otherwise', async () => {

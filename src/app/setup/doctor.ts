@@ -106,7 +106,8 @@ async function checkReadOnlySandbox({ environment, cwd }: CheckContext): Promise
       state: 'ok',
       detail: 'commands that only read run without asking, in a read-only sandbox',
     };
-  const hint = process.platform === 'linux' ? ' Install bubblewrap, or allow user namespaces.' : '';
+  const hint =
+    process.platform === 'linux' && probe.isUndecided !== true ? ' Install bubblewrap, or allow user namespaces.' : '';
   return {
     name: 'sandbox',
     state: 'warn',

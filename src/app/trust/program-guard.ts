@@ -1,12 +1,5 @@
 import { formatHomePath } from '../../lib/files/path-style.ts';
-import { omitUndefined } from '../../lib/json.ts';
-import type {
-  ProgramCheck,
-  ProgramCheckResult,
-  ProgramSandboxRun,
-  ProgramStart,
-  ProgramUse,
-} from '../../lib/processes/program-check.ts';
+import type { ProgramCheck, ProgramCheckResult, ProgramStart, ProgramUse } from '../../lib/processes/program-check.ts';
 import { listProgramFiles, type ProgramFile } from '../../lib/programs/program-files.ts';
 import { holdsSecret } from '../../sandbox/credentials.ts';
 import type { ReadOnlySandbox } from '../../sandbox/read-only/read-only-sandbox.ts';
@@ -26,7 +19,7 @@ type GuardDeps = Pick<Core, 'cwd' | 'trusted' | 'programs'> & {
   /** Returns the folders that the session may write. */
   readonly getRoots: () => readonly string[];
   /** The sandbox of programs of the project that only read; absent where the host of a command starts none. */
-  readonly readOnlySandbox?: Pick<ReadOnlySandbox, 'canEnforceReadOnly' | 'prepare'>;
+  readonly readOnlySandbox?: Pick<ReadOnlySandbox, 'canEnforceReadOnly' | 'findUndecidedReason' | 'prepare'>;
   /** The sandbox of programs of the project that write the workspace; absent like the other. */
   readonly sandbox?: Pick<Sandbox, 'prepareProgram'>;
 };
@@ -44,7 +37,7 @@ export function createProgramGuard(deps: GuardDeps): ProgramGuard {
       const files = listFiles(start);
       const refused = trusted ? await programs.findUnapproved(files) : files;
       const [first] = refused;
-      if (first === undefined) return { ok: true, ...limitProgram(start, use, files, deps) };
+      if (first === undefined) return limitProgram(start, use, files, deps);
       return { ok: false, why: explainRefusal(first, { cwd, trusted, home: environment.home }) };
     },
     async approve(command) {
@@ -65,26 +58,34 @@ function limitProgram(
   use: ProgramUse,
   files: readonly ProgramFile[],
   deps: GuardDeps,
-): Omit<Extract<ProgramCheckResult, { ok: true }>, 'ok'> {
+): ProgramCheckResult {
   const isInProject = files.length > 0;
-  if (!isInProject && start.origin !== 'project') return { wrap: (argv) => argv };
+  if (!isInProject && start.origin !== 'project') return UNLIMITED;
   // On Windows no path of a shell is known.
   const secrets = process.platform === 'win32' ? [] : listSecretVariables(start);
   const withoutSecrets = secrets.length === 0 ? [] : ['/bin/sh', '-c', `unset ${secrets.join(' ')}; exec "$@"`, 'sh'];
-  const { wrap, sandbox }: Limits = (isInProject && use === 'reads'
-    ? startReadOnly(start, deps)
-    : startWriting(start, use, files, deps)) ?? { wrap: (argv) => argv };
-  return { wrap: (argv) => [...withoutSecrets, ...wrap(argv)], ...omitUndefined({ sandbox }) };
+  const limits = isInProject && use === 'reads' ? startReadOnly(start, deps) : startWriting(start, use, files, deps);
+  if (!limits.ok) return limits;
+  return { ...limits, wrap: (argv) => [...withoutSecrets, ...limits.wrap(argv)] };
 }
 
-type Limits = { readonly wrap: Wrap; readonly sandbox?: ProgramSandboxRun };
-type Wrap = (argv: readonly string[]) => readonly string[];
+const UNLIMITED: ProgramCheckResult = { ok: true, wrap: (argv) => argv };
 
-function startReadOnly({ cwd }: ProgramStart, { readOnlySandbox }: GuardDeps): Limits | undefined {
-  if (readOnlySandbox?.canEnforceReadOnly() !== true) return undefined;
+function startReadOnly({ cwd }: ProgramStart, { readOnlySandbox }: GuardDeps): ProgramCheckResult {
+  const undecided = readOnlySandbox?.findUndecidedReason();
+  if (undecided !== undefined) return refuseUndecided(undecided, 'run "ouro doctor"');
+  if (readOnlySandbox?.canEnforceReadOnly() !== true) return UNLIMITED;
   const { wrap, wrapperFile } = readOnlySandbox.prepare({ command: '', cwd, readable: [] });
   const opened = wrapperFile === undefined ? [] : [...OPEN_FILTER, wrapperFile];
-  return { wrap: (argv) => [...opened, ...wrap(argv)] };
+  return { ok: true, wrap: (argv) => [...opened, ...wrap(argv)] };
+}
+
+/** Refuses a start: without its sandbox the program would run on the host, though the machine may well have one. */
+function refuseUndecided(why: string, advice: string): ProgramCheckResult {
+  return {
+    ok: false,
+    why: `it was not started, since it must run in the sandbox, and ouro could not find out whether there is one (${why}); try again, or ${advice}`,
+  };
 }
 
 /** Prepares the sandbox of a program that the project names and that writes, unless its entry asks for none. */
@@ -93,8 +94,8 @@ function startWriting(
   use: ProgramUse,
   files: readonly ProgramFile[],
   { sandbox, cwd }: GuardDeps,
-): Limits | undefined {
-  if (start.origin !== 'project' || use !== 'writes' || start.sandbox === 'off') return undefined;
+): ProgramCheckResult {
+  if (start.origin !== 'project' || use !== 'writes' || start.sandbox === 'off') return UNLIMITED;
   const hasNetwork = start.sandbox === 'network';
   const { CLAUDE_PROJECT_DIR: projectFolder } = start.variables;
   const run = sandbox?.prepareProgram({
@@ -109,7 +110,14 @@ function startWriting(
     writable: start.writableFolder === undefined ? [] : [start.writableFolder],
     keptVariables: [...(start.entryVariables ?? []), ...listNamedVariables(start)],
   });
-  return run && { wrap: run.wrap, sandbox: { hasNetwork, ended: run.ended } };
+  switch (run?.is) {
+    case 'ready':
+      return { ok: true, wrap: run.wrap, sandbox: { hasNetwork, ended: run.ended } };
+    case 'undecided':
+      return refuseUndecided(run.why, 'set "sandbox": "off" in its entry');
+    default:
+      return UNLIMITED;
+  }
 }
 
 /** Lists the words of a command that may be names of variables. */

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { closeSync, existsSync, mkdirSync, openSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Environment } from '../../contracts/environment.ts';
@@ -8,7 +7,7 @@ import { getErrorMessage } from '../../lib/errors.ts';
 import type { MountHealth } from '../../lib/files/mount-health.ts';
 import { splitWords } from '../../lib/text/lines.ts';
 import { isPathInside } from '../../permissions/resolve-path.ts';
-import { findSandboxProgram } from '../backend.ts';
+import { createProbeMemory, findSandboxProgram, runSandboxProbe, type SandboxProbeFailure } from '../backend.ts';
 import { buildVisibleMounts, closeEmptied } from '../bwrap.ts';
 import { getPathKind, resolveAllLinks } from '../host-paths.ts';
 import type { ReadOnlySandboxPlan } from '../plan.ts';
@@ -48,9 +47,8 @@ export type ReadOnlySandboxDeps = Pick<ReadOnlySandboxPlanDeps, 'environment' | 
 type ReadOnlyTools = { readonly program: string; readonly seccompFilter: string; readonly emptyFile: string };
 
 /** The tools of the sandbox, or the reason why there is none. */
-type Backend = { readonly ok: true; readonly tools: ReadOnlyTools } | { readonly ok: false; readonly why: string };
+type Backend = { readonly ok: true; readonly tools: ReadOnlyTools } | SandboxProbeFailure;
 
-const PROBE_MS = 2_000;
 const isMac = process.platform === 'darwin';
 const EMPTY_PLAN: ReadOnlySandboxPlan = {
   ...{ home: '/', hidden: [], readable: [] },
@@ -66,15 +64,17 @@ export function createReadOnlySandbox(deps: ReadOnlySandboxDeps) {
     findProgramPaths: createProgramPathFinder(environment),
     findSystemSecrets: createSystemSecretFinder(now),
   };
-  let backend: Backend | undefined;
-
-  function findBackend(): Backend {
-    backend ??= probeReadOnlySandbox({ environment, roots: getPolicy(environment.home).workspaceRoots, folder });
-    return backend;
-  }
+  const memory = createProbeMemory<Backend>(now);
+  const findBackend = () =>
+    memory.find(() => probeReadOnlySandbox({ environment, roots: getPolicy(environment.home).workspaceRoots, folder }));
 
   return {
     canEnforceReadOnly: (): boolean => findBackend().ok,
+    /** Returns why it is not known yet whether there is a sandbox. */
+    findUndecidedReason(): string | undefined {
+      const backend = findBackend();
+      return !backend.ok && backend.isUndecided === true ? backend.why : undefined;
+    },
     /** Prepares the run of a command. Throws if there is no sandbox. */
     prepare(command: ReadOnlySandboxCommand): ReadOnlySandboxRun {
       const found = findBackend();
@@ -109,27 +109,24 @@ export function probeReadOnlySandbox({
     if (seccompFilter === undefined && !isMac)
       return { ok: false, why: `system calls cannot be filtered on ${process.arch}` };
     const tools = { program: found.program, seccompFilter: seccompFilter ?? '', emptyFile: writeEmptyFile(folder) };
-    const why = runNoOp(tools);
-    return why === undefined ? { ok: true, tools } : { ok: false, why };
+    return runNoOp(tools) ?? { ok: true, tools };
   } catch (thrown) {
-    return { ok: false, why: getErrorMessage(thrown) };
+    // Files could not be written, which says nothing about the sandbox: the disk may be full.
+    return { ok: false, why: getErrorMessage(thrown), isUndecided: true };
   }
 }
 
 /** Runs a no-op command in the sandbox. Returns the reason if it fails. */
-function runNoOp(tools: ReadOnlyTools): string | undefined {
-  const [file = '', ...args] = [...buildArgs(EMPTY_PLAN, tools), '/bin/bash', '-c', ':'];
-  const filter = tools.seccompFilter === '' ? undefined : openSync(tools.seccompFilter, 'r');
-  const { error, status, stderr } = spawnSync(file, args, {
-    cwd: '/',
-    env: { PATH: '/usr/bin:/bin' },
-    timeout: PROBE_MS,
-    encoding: 'utf8',
-    stdio: ['ignore', 'ignore', 'pipe', 'ignore', filter ?? 'ignore'],
-  });
-  if (filter !== undefined) closeSync(filter);
-  if (status === 0) return undefined;
-  return error?.message ?? (stderr.trim().split('\n')[0] || `it exited with ${status}`);
+function runNoOp(tools: ReadOnlyTools): SandboxProbeFailure | undefined {
+  const argv = [...buildArgs(EMPTY_PLAN, tools), '/bin/bash', '-c', ':'];
+  const env = { PATH: '/usr/bin:/bin' };
+  if (tools.seccompFilter === '') return runSandboxProbe(argv, { env });
+  const filter = openSync(tools.seccompFilter, 'r');
+  try {
+    return runSandboxProbe(argv, { env, filter });
+  } finally {
+    closeSync(filter);
+  }
 }
 
 function buildArgs(plan: ReadOnlySandboxPlan, tools: ReadOnlyTools): readonly string[] {

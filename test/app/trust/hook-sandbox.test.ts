@@ -22,9 +22,13 @@ const writeSettings = (project: TempProject, more: object, command = 'sh ./hook.
   );
 
 /** Sends a prompt in a session, so that its hook runs; returns what the model was sent, and the failures of hooks. */
-async function prompt(project: TempProject, options: { readonly trust?: 'this-run' } = {}) {
+async function prompt(
+  project: TempProject,
+  options: { readonly trust?: 'this-run' } = {},
+  variables: Readonly<Record<string, string>> = {},
+) {
   await using server = await startApiServer({ turns: () => says('Done.') });
-  const made = await composed(project, server.url, { frontend: 'print', trust: undefined, ...options });
+  const made = await composed(project, server.url, { frontend: 'print', trust: undefined, ...options }, variables);
   try {
     await made.conversation.agent.prompt('go');
     await made.conversation.agent.prompt('go on');
@@ -181,6 +185,39 @@ test.skipIf(NO_SANDBOX !== undefined)('a call is denied if the sandbox of its gu
     await made.close();
   }
   expect(server.requests()[1]?.raw).toContain('It guards this step, so the step is not taken.');
+});
+
+/** Makes a `bwrap` that does this at its first call, and works from then on. */
+async function createFirstBwrap(project: TempProject, script: string) {
+  const bin = join(project.home, 'bin');
+  const bwrap = await project.write(
+    '../home/bin/bwrap',
+    `#!/bin/sh\n[ -e "$0.tried" ] && exec env PATH=/usr/local/bin:/usr/bin:/bin bwrap "$@"\ntouch "$0.tried"; ${script}\n`,
+  );
+  await chmod(bwrap, 0o755);
+  return { PATH: `${bin}:/usr/local/bin:/usr/bin:/bin` };
+}
+
+test.skipIf(NO_SANDBOX !== undefined).each([
+  ['does not end', 'sleep 60', 'did not end within 5 s'],
+  ['is killed', 'kill -9 $$', 'was ended by SIGKILL'],
+  [
+    'lacks memory',
+    'echo "bwrap: Creating new namespace failed: Cannot allocate memory" >&2; exit 1',
+    'Cannot allocate',
+  ],
+])('a hook does not run on the host because the test of the sandbox %s', async (_, script, why) => {
+  const { project, outside } = await createAttackedProject();
+  await using _project = project;
+  await writeSettings(project, {}, `echo x > '${outside}/written'; echo x > ran`);
+  const path = await createFirstBwrap(project, script);
+  const first = await prompt(project, { trust: 'this-run' }, path);
+  expect(first.failures[0]).toMatch(/must run in the sandbox.+try again, or set "sandbox": "off"/);
+  expect(first.failures[0]).toContain(why);
+  await expect(project.read('../outside/written')).rejects.toThrow('ENOENT');
+  await prompt(project, { trust: 'this-run' }, path);
+  expect(await project.read('ran')).toBe('x\n');
+  await expect(project.read('../outside/written')).rejects.toThrow('ENOENT');
 });
 
 /** Returns whether a process with this word in its command line runs. */

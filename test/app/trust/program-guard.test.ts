@@ -8,6 +8,7 @@ import { createProgramGuard } from '../../../src/app/trust/program-guard.ts';
 import { createHookProcessRunners } from '../../../src/hooks/hook-runners.ts';
 import { getErrorMessage } from '../../../src/lib/errors.ts';
 import { bareEnvironment } from '../../support/environment.ts';
+import { createTestReadOnlySandbox } from '../../support/read-only-sandbox.ts';
 import { createTempProject, type TempProject } from '../../support/temp-project.ts';
 
 const environmentOf = (project: TempProject) => readEnvironment(bareEnvironment(project));
@@ -94,6 +95,26 @@ test('a program of the project gets no variable with a secret, unless its line n
   // Programs of the user's own settings, on PATH, get what the user has.
   expect(await runOwn('env', given)).toContain('GITHUB_TOKEN=x');
   expect(await run('env', given)).not.toContain('GITHUB_TOKEN=x');
+});
+
+test('a program that only reads does not run on the host because the sandbox could not be tested', async () => {
+  await using project = await createTempProject({ 'hook.sh': 'echo ran\n' });
+  const bwrap = await project.write('../home/bin/bwrap', '#!/bin/sh\nkill -9 $$\n');
+  await chmod(bwrap, 0o755);
+  const environment = environmentOf(project);
+  const { sandbox } = createTestReadOnlySandbox(project, {
+    env: { PATH: `${join(project.home, 'bin')}:/usr/bin:/bin` },
+  });
+  const { programs } = await loadFolderTrust(project.dir, environment, 'this-run');
+  const { check } = createProgramGuard({
+    ...{ cwd: project.dir, trusted: true, programs, environment, readOnlySandbox: sandbox },
+    getRoots: () => [project.dir],
+  });
+  const start = { command: { line: 'sh hook.sh' }, cwd: project.dir, variables: environment.variables };
+  expect(await check(start, 'reads')).toEqual({
+    ok: false,
+    why: expect.stringContaining('could not find out whether there is one (its test was ended by SIGKILL)'),
+  });
 });
 
 type Variant = readonly [name: string, line: string, swap: (project: TempProject) => Promise<unknown>];
