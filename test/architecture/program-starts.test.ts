@@ -31,7 +31,6 @@ const SPAWNING: Readonly<Record<string, string>> = {
   'src/sandbox/backend.ts': 'the sandbox itself',
   'src/sandbox/nested-repositories.ts': 'git, without configuration',
   'src/sandbox/network/network-bridge.ts': 'the sandbox itself',
-  'src/sandbox/read-only/read-only-sandbox.ts': 'the sandbox itself',
   'src/tools/bash/run-shell.ts': 'commands that the gate decided about',
   'src/tools/search/ripgrep-backend.ts': 'the bundled ripgrep',
   'src/ui/effects/clipboard.ts': 'programs of the clipboard',
