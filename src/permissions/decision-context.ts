@@ -72,8 +72,13 @@ export type Requirement = {
   readonly allowedBy?: { readonly by: 'rule'; readonly rule: Rule } | { readonly by: 'default' };
   /** Real path of the edited file; set for edits. */
   readonly path?: string;
-  /** It only holds in the read-only sandbox, or on a machine that has one; otherwise it needs approval. */
-  readonly holdsIn?: 'sandbox' | 'host';
+  /**
+   * It only holds in the read-only sandbox, or on a machine that has one; otherwise it needs approval. `company`: in the
+   * sandbox, or on such a machine beside a command that runs on the host.
+   */
+  readonly holdsIn?: 'sandbox' | 'company' | 'host';
+  /** The program of a command that only reads, or that a rule allows. */
+  readonly program?: string;
   /** Real paths of files that must be hidden. */
   readonly hides?: readonly string[];
   /** Text for a command line that runs elsewhere. */

@@ -23,6 +23,8 @@ const READERS = new Set(
   [
     '[ break cat cd continue echo egrep exit false fgrep find grep head jobs ls nice nohup printf pwd rg stdbuf',
     'tail test time timeout true type wait wc :',
+    'arch basename cal date dirname free groups hostname id nproc seq sleep tty uname uptime whoami',
+    'cut jq sed sort tr uniq which',
     'docker gh git helm ip journalctl kubectl lsof netstat ps ss systemctl',
   ].flatMap((names) => names.split(' ')),
 );

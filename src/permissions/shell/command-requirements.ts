@@ -18,7 +18,7 @@ import { analyzeReadOnly } from './exact/analyze-read-only.ts';
 import { getArgPath, type ResolvedCommand } from './exact/shell-state.ts';
 import { listFileEditRequirements } from './file-edit-requirements.ts';
 import type { ShellArgument } from './parse/shell-words.ts';
-import { getExactProgramFacts } from './programs/find-program-facts.ts';
+import { getExactProgramFacts, isReaderByOptions } from './programs/find-program-facts.ts';
 import { describeGitReference, listGitReferences } from './programs/git-references.ts';
 import { checkGitRepositorySafety, findCommandConfigKey, findUnlistedConfigKey } from './programs/git-repository.ts';
 import type { AncestorFileCondition, ReadOnlyAnalysis } from './programs/program-facts.ts';
@@ -60,9 +60,10 @@ export function listRedirectRequirements(context: DecisionContext, command: Reso
 }
 
 function listOwnRequirements(context: DecisionContext, command: ResolvedCommand): CommandRequirements {
-  const start = skipSafeWrappers(command.argv.map((word) => word.text)) ?? 0;
+  const start = skipSafeWrappers(getTexts(command.argv)) ?? 0;
   const argv = command.argv.slice(start);
   const subject = command.text;
+  const program = argv[0]?.text ?? '';
   const rule = findRule(
     context,
     'allow',
@@ -80,6 +81,7 @@ function listOwnRequirements(context: DecisionContext, command: ResolvedCommand)
     const reads = listReadRequirements(context, target.command, analysis, exclude);
     const unmet = reads.filter((need) => need.allowedBy === undefined);
     const { readsOnlyIn = 'sandbox' } = analysis;
+    const holdsIn = readsOnlyIn === 'sandbox' && isReaderByOptions(getTexts(target.argv)) ? 'company' : readsOnlyIn;
     const programProblem =
       (analysis.git === undefined ? undefined : findGitProblem(context, target.command)) ??
       findNearbyFileProblem(context, target.command.cwds, analysis.unlessFiles ?? []) ??
@@ -89,7 +91,8 @@ function listOwnRequirements(context: DecisionContext, command: ResolvedCommand)
       subject,
       text: `${subject} is read-only.`,
       allowedBy: { by: 'default' },
-      ...(readsOnlyIn === 'anywhere' ? {} : { holdsIn: readsOnlyIn, ...createSuggestion(argv) }),
+      program,
+      ...(holdsIn === 'anywhere' ? {} : { holdsIn, ...createSuggestion(argv) }),
       ...(rule === undefined ? {} : { elsewhere: rule }),
     };
     // After a failure in the sandbox, a rule for the command counts.
@@ -121,6 +124,7 @@ function listOwnRequirements(context: DecisionContext, command: ResolvedCommand)
           subject,
           text: `${subject} is allowed by ${describeRule(rule)}.`,
           allowedBy: { by: 'rule', rule },
+          program,
         },
       ],
       hardens: [],
@@ -130,15 +134,14 @@ function listOwnRequirements(context: DecisionContext, command: ResolvedCommand)
   if (files !== undefined) {
     // A rule for the folder would also allow other files in it; a rule for the command is narrower.
     const suggestion = { suggestion: undefined, ...createSuggestion(argv) };
-    return {
-      requirements: files.map((need) => ({ ...need, ...suggestion })),
-      hardens: [],
-    };
+    return { requirements: files.map((need) => ({ ...need, ...suggestion })), hardens: [] };
   }
   const text = analysis.ok ? `${subject} needs approval.` : analysis.reason;
   const reason = analysis.ok || analysis.code === undefined ? {} : { reason: { code: analysis.code } };
   return { requirements: [{ kind: 'command', subject, text, ...reason, ...createSuggestion(argv) }], hardens: [] };
 }
+
+const getTexts = (argv: readonly ShellArgument[]) => argv.map(({ text }) => text);
 
 /** Treats `git -C folder status` as `git status` in that folder. */
 function resolveGitFolder(

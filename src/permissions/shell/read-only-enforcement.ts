@@ -12,7 +12,8 @@ type LimitedLine = { readonly requirements: readonly Requirement[]; readonly enf
 
 /**
  * Returns the limits of a command line that only reads: it runs in the read-only sandbox where there is one. Any other
- * command line runs outside, so what only holds in that sandbox needs approval.
+ * command line runs outside, so what only holds in that sandbox needs approval there, unless it reads by its options
+ * alone, or a rule allows another command of the same program, which loads the same configuration.
  */
 export function getReadOnlyEnforcement(
   { facts, policy }: DecisionContext,
@@ -20,24 +21,32 @@ export function getReadOnlyEnforcement(
 ): LimitedLine {
   const runsOnHost = requirements.some(({ holdsIn }) => holdsIn === 'host');
   const onlyReads = isKnown && requirements.length > 0 && requirements.every(isReading) && facts.blocked === undefined;
-  if (onlyReads && !runsOnHost && policy.canEnforceReadOnly?.() === true) {
+  const hasSandbox = policy.canEnforceReadOnly?.() === true;
+  if (onlyReads && !runsOnHost && hasSandbox) {
     const readable = requirements.flatMap(({ allowedSecret }) => allowedSecret ?? []);
     const hidden = [...new Set(requirements.flatMap(({ hides = [] }) => hides))];
     const limits = { kind: 'read-only', readable: [...new Set(readable)] } as const;
     return { requirements, enforce: hidden.length === 0 ? limits : { ...limits, hidden } };
   }
+  const ruledPrograms = new Set(requirements.flatMap(getRuledProgram));
   return {
-    requirements: requirements.map((requirement) =>
-      requirement.holdsIn === 'host' && policy.canEnforceReadOnly?.() === true
-        ? requirement
-        : requireSandbox(requirement),
-    ),
+    requirements: requirements.map((requirement) => {
+      const { holdsIn, program = '' } = requirement;
+      const reads = holdsIn === 'company' || ruledPrograms.has(program);
+      const holds = hasSandbox && (holdsIn === 'host' || (reads && facts.blocked === undefined));
+      return holds ? requirement : requireSandbox(requirement);
+    }),
   };
 }
 
 /** True for a requirement that is met without anything but reading. */
 function isReading({ kind, allowedBy }: Requirement): boolean {
   return allowedBy?.by === 'default' || (kind === 'read' && allowedBy?.by === 'rule');
+}
+
+/** Returns the program of a command that a rule allows, in a list. */
+function getRuledProgram({ kind, allowedBy, program }: Requirement): readonly string[] {
+  return kind === 'command' && allowedBy?.by === 'rule' && program !== undefined ? [program] : [];
 }
 
 function requireSandbox(requirement: Requirement): Requirement {

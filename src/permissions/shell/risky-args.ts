@@ -38,8 +38,8 @@ const RUNNING_NAME = /^(?!no).*(?:executable|interpreter|command|compiler|plugin
 /** Names that programs which read and print use for something harmless. */
 const READER_NAMES = new Set(splitWords('output pre command exec cmd require import pager wrapper parser transform'));
 const MIN_ABBREVIATED = 5;
-/** Options of many programs. tar, the only one with `--checkpoint-action`, has others that begin with `--check`. */
-const WHOLE_OPTIONS = ['--check'];
+/** Options of many programs. tar, the only one with `--checkpoint-action`, has others that begin with `--check`; `--run` runs tests once. */
+const WHOLE_OPTIONS = ['--check', '--run'];
 
 /**
  * True if an argument starts a program, changes how the command works, or makes it write elsewhere; a prefix rule does

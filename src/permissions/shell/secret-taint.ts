@@ -121,7 +121,9 @@ function printsContents(command: string): boolean {
 function mayBeCreated({ path, command }: AccessedPath): boolean {
   const [name = '', ...args] = command.split(' ');
   const { opensNoFiles, readsRecursively, copiesFiles, subcommands } = findProgramFacts(name);
-  if (path.problem !== undefined || opensNoFiles === true || subcommands !== undefined) return false;
+  // A search creates nothing: its folder is missing where no command enters the folder that it is looked up in.
+  const isSearch = getExactProgramFacts(name).searches !== undefined;
+  if (path.problem !== undefined || opensNoFiles === true || subcommands !== undefined || isSearch) return false;
   const fillsArchives = readsRecursively === 'always' && copiesFiles !== true;
   return path.kind === 'missing' || (fillsArchives && path.kind === 'file' && args.slice(0, 2).includes(path.original));
 }

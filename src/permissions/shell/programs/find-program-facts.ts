@@ -1,4 +1,5 @@
 import { createLazy } from '../../../lib/memoize.ts';
+import { splitWords } from '../../../lib/text/lines.ts';
 import { BUILD_TOOLS } from './build-tools.ts';
 import { FILE_CHANGERS } from './file-changers.ts';
 import { FILE_READERS } from './file-readers.ts';
@@ -70,6 +71,27 @@ function findVersionedProgram(lowerName: string): ProgramFacts | undefined {
 /** True for `--version` and `--help` of a program that answers these without reading the project. */
 export function isVersionQuery([name = '', option = '', rest]: readonly string[]): boolean {
   return rest === undefined && VERSION_QUERY_PROGRAMS.has(name) && /^--(?:version|help)$/.test(option);
+}
+
+/** Programs that load nothing of the project and start nothing: with arguments of their rows they read and print. */
+const READERS_BY_OPTIONS: ReadonlySet<string> = new Set(
+  splitWords(`
+    awk base32 base64 bash cksum cmp column comm cut df diff du eza expand fd file fmt fold git gofmt hexdump join jq
+    md5sum nl node od paste readlink realpath rev sed sh sha1sum sha256sum sha512sum sort stat strings tac tr tree uniq
+    unzip which whereis xxd zcat
+  `),
+);
+
+/** True for a command that only reads, by its arguments alone, also where no sandbox keeps it from anything else. */
+export function isReaderByOptions(argv: readonly string[]): boolean {
+  const [name = '', arg = '', rest] = argv;
+  const { versionArg, versionQuery, runsProjectScripts } = getExactProgramFacts(name);
+  // Package managers read the configuration of the project first, which says where they write logs.
+  const asksVersion =
+    rest === undefined &&
+    runsProjectScripts !== true &&
+    [versionArg, versionQuery?.arg].some((pattern) => pattern?.test(arg));
+  return READERS_BY_OPTIONS.has(name) || asksVersion || isVersionQuery(argv);
 }
 
 /** True for a name that ends like that of a shell, known or not. */

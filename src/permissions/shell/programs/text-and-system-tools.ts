@@ -19,8 +19,16 @@ import {
 
 /** Small utilities that print text, numbers or names. */
 export const UTILITY_PROGRAMS: ProgramFactsByName = {
-  basename: { opensNoFiles: true, readOnlyOptions: { short: 'as=z', long: 'multiple suffix= zero', operands: 'text' } },
-  dirname: { opensNoFiles: true, readOnlyOptions: { short: 'z', long: 'zero', operands: 'text' } },
+  basename: {
+    readsOnlyIn: 'anywhere',
+    opensNoFiles: true,
+    readOnlyOptions: { short: 'as=z', long: 'multiple suffix= zero', operands: 'text' },
+  },
+  dirname: {
+    readsOnlyIn: 'anywhere',
+    opensNoFiles: true,
+    readOnlyOptions: { short: 'z', long: 'zero', operands: 'text' },
+  },
   realpath: {
     opensNoFiles: true,
     readOnlyOptions: {
@@ -81,26 +89,38 @@ export const UTILITY_PROGRAMS: ProgramFactsByName = {
   true: { readsOnlyIn: 'anywhere', opensNoFiles: true, readOnlyOptions: { short: '', operands: 'none' } },
   false: { readsOnlyIn: 'anywhere', opensNoFiles: true, readOnlyOptions: { short: '', operands: 'none' } },
   ':': { readsOnlyIn: 'anywhere', opensNoFiles: true, readOnlyOptions: { short: '', operands: 'none' } },
-  sleep: { opensNoFiles: true, readOnlyOptions: { short: '', operands: 'text' } },
-  seq: { printsNumbers: true, readOnlyOptions: { short: 'ws=f=', long: 'equal-width separator=', operands: 'text' } },
-  whoami: { readOnlyOptions: { short: '', operands: 'none' } },
-  id: { readOnlyOptions: { short: 'ugnGrz', long: 'user group name groups real zero', operands: 'text' } },
-  groups: { readOnlyOptions: { short: '', operands: 'text' } },
+  sleep: { readsOnlyIn: 'anywhere', opensNoFiles: true, readOnlyOptions: { short: '', operands: 'text' } },
+  seq: {
+    readsOnlyIn: 'anywhere',
+    printsNumbers: true,
+    readOnlyOptions: { short: 'ws=f=', long: 'equal-width separator=', operands: 'text' },
+  },
+  whoami: { readsOnlyIn: 'anywhere', readOnlyOptions: { short: '', operands: 'none' } },
+  id: {
+    readsOnlyIn: 'anywhere',
+    readOnlyOptions: { short: 'ugnGrz', long: 'user group name groups real zero', operands: 'text' },
+  },
+  groups: { readsOnlyIn: 'anywhere', readOnlyOptions: { short: '', operands: 'text' } },
   uname: {
+    readsOnlyIn: 'anywhere',
     readOnlyOptions: {
       short: 'asnrvmpio',
       long: 'all kernel-name nodename kernel-release kernel-version machine processor operating-system',
       operands: 'none',
     },
   },
-  hostname: { readOnlyOptions: { short: 's', operands: 'none' } },
-  nproc: { readOnlyOptions: { short: '', long: 'all', operands: 'none' } },
-  uptime: { readOnlyOptions: { short: 'ps', long: 'pretty since', operands: 'none' } },
-  free: { readOnlyOptions: { short: 'bkmghtw', long: 'human total wide bytes kibi mebi gibi', operands: 'none' } },
-  arch: { readOnlyOptions: { short: '', operands: 'none' } },
-  tty: { readOnlyOptions: { short: 's', long: 'silent', operands: 'none' } },
-  cal: { readOnlyOptions: { short: 'my13', operands: 'text' } },
+  hostname: { readsOnlyIn: 'anywhere', readOnlyOptions: { short: 's', operands: 'none' } },
+  nproc: { readsOnlyIn: 'anywhere', readOnlyOptions: { short: '', long: 'all', operands: 'none' } },
+  uptime: { readsOnlyIn: 'anywhere', readOnlyOptions: { short: 'ps', long: 'pretty since', operands: 'none' } },
+  free: {
+    readsOnlyIn: 'anywhere',
+    readOnlyOptions: { short: 'bkmghtw', long: 'human total wide bytes kibi mebi gibi', operands: 'none' },
+  },
+  arch: { readsOnlyIn: 'anywhere', readOnlyOptions: { short: '', operands: 'none' } },
+  tty: { readsOnlyIn: 'anywhere', readOnlyOptions: { short: 's', long: 'silent', operands: 'none' } },
+  cal: { readsOnlyIn: 'anywhere', readOnlyOptions: { short: 'my13', operands: 'text' } },
   date: {
+    readsOnlyIn: 'anywhere',
     analyzeArgs: analyzeDateCommand,
     readOnlyOptions: {
       short: 'uR',
