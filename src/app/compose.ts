@@ -74,7 +74,7 @@ async function compose(options: CliRunOptions, started: RegisteredRun): Promise<
   const editor = createIdeIntegration(core, (path) => canReadUnasked(path, { permissions, cwd: core.cwd }));
   const languages = createSessionLanguageServers(core, { ledger: session.ledger, editor, checkProgram: guard.check });
   const runOverrides = createRunOverrides(core);
-  const hooks = createSessionHooks(core, { session, permissions, mcp, wishes: runOverrides, guard });
+  const hooks = createSessionHooks(core, { session, permissions, mcp, runOverrides, guard });
   const monitors = createPluginMonitors(core, { session, shells, checkProgram: guard.check });
   const loop = createAgentLoopParts(core, {
     runOverrides,

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import type { AgentEvent } from '../../src/contracts/event.ts';
 import { HOOK_EVENTS, type Hook } from '../../src/contracts/hook.ts';
-import { type AsyncHookResult, createHooks } from '../../src/hooks/create-hooks.ts';
+import type { AsyncHookResult } from '../../src/hooks/async-hooks.ts';
+import { createHooks } from '../../src/hooks/create-hooks.ts';
 import { buildHookCommandLine, type HookHttpRequest } from '../../src/hooks/hook-actions.ts';
 import { createHookProcessRunners, findMissingHookScript } from '../../src/hooks/hook-runners.ts';
 import { startUnchecked } from '../../src/lib/processes/program-check.ts';
@@ -131,7 +132,7 @@ test.each(someOf(['./removed-guard.sh', 'node removed-guard.mjs', 'python3 "gone
     const verdict = await firing({ command });
     expect(verdict.blocked).toContain('removed-guard');
     expect(verdict.blocked).toContain('the step is not taken');
-    expect(await hooksOf({ command }, { event: 'Stop', command }).findBrokenGuards()).toEqual([
+    expect(await hooksOf({ command }, { event: 'Stop', command }).describeBroken()).toEqual([
       expect.stringContaining('does not exist. Until this is fixed, every step it guards is blocked.'),
     ]);
   },
@@ -145,7 +146,7 @@ test('shell syntax and system programs are not checked before they run', async (
     'bash -c ./gone.sh',
     'true',
   ];
-  expect(await hooksOf(...commands.map((command) => ({ command }))).findBrokenGuards()).toEqual([]);
+  expect(await hooksOf(...commands.map((command) => ({ command }))).describeBroken()).toEqual([]);
 });
 
 longTest('output printed before the end is read completely, even if other processes hold the pipes', async () => {
@@ -248,7 +249,7 @@ test.each([
 
 test('an invalid matcher is reported, and a guard with one guards everything', async () => {
   const hooks = hooksOf({ matcher: '(', command: 'true' }, { event: 'PostToolUse', matcher: '[', command: 'exit 2' });
-  expect(await hooks.findBrokenGuards()).toEqual([
+  expect(await hooks.describeBroken()).toEqual([
     expect.stringContaining('the invalid matcher "(" (error parsing'),
     expect.stringContaining('so it never runs.'),
   ]);
@@ -354,7 +355,7 @@ test('a prompt hook whose program is missing is reported and lets the prompt con
   const gone = { command: '/nowhere/guard.sh' };
   const prompt = await hooksOf({ ...gone, event: 'UserPromptSubmit' }).fire('UserPromptSubmit', { prompt: 'x' }, never);
   expect([prompt.blocked, prompt.failures.length]).toEqual([undefined, 1]);
-  const [sentence = ''] = await hooksOf({ ...gone, event: 'UserPromptSubmit' }).findBrokenGuards();
+  const [sentence = ''] = await hooksOf({ ...gone, event: 'UserPromptSubmit' }).describeBroken();
   expect(sentence).toContain('Until this is fixed, it guards nothing.');
   expect((await firing(gone)).blocked).toContain('cannot start');
 });
