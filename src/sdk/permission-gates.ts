@@ -3,6 +3,7 @@ import { delimiter } from 'node:path';
 import type { JsonObject } from '../contracts/json.ts';
 import type { Decision, PermissionAnswer, PermissionMode, PermissionRequest, Policy } from '../contracts/permission.ts';
 import type { CallRequest, GateVerdict, Tool } from '../contracts/tool.ts';
+import { describeChangedInput } from '../engine/tool-calls/admit-call.ts';
 import { omitUndefined } from '../lib/json.ts';
 import { createToolFactsLookup, type GetToolFacts } from '../permissions/create-decision-context.ts';
 import { decide } from '../permissions/decide.ts';
@@ -124,7 +125,9 @@ export function wrapWithGate(tool: Tool, { cwd, gate }: { readonly cwd: string; 
     if (verdict.behavior === 'deny') return { content: verdict.message, isError: true };
     const approved = verdict.input === input ? { ok: true as const, call } : tool.prepare(verdict.input);
     if (!approved.ok) return { content: approved.problem, isError: true };
-    return approved.call.call({ ...context, cwd });
+    const outcome = await approved.call.call({ ...context, cwd, ...omitUndefined({ enforce: verdict.enforce }) });
+    const attachments = [describeChangedInput(input, verdict), outcome.attachment].filter((text) => text !== undefined);
+    return attachments.length === 0 ? outcome : { ...outcome, attachment: attachments.join('\n\n') };
   });
   // The gate asks, so a tool that says nothing about itself is not asked about a second time.
   return Object.assign(gated, { requiresApproval: gated.requiresApproval ?? (() => undefined) });
