@@ -74,7 +74,7 @@ export type { ModelChoice, ModelLimits, PriceInput } from '../model/model-chain.
 export { FAULTS, type Fault, type FaultPlan, withFaults } from '../model/with-faults.ts';
 export {
   type AgentTool,
-  buildTool,
+  buildApplicationTool as buildTool,
   type JsonToolDefinition,
   type PlainTool,
   type StandardToolDefinition,

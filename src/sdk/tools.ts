@@ -30,7 +30,7 @@ export {
 } from '../contracts/tool.ts';
 export {
   type AgentTool,
-  buildTool,
+  buildApplicationTool as buildTool,
   type JsonToolDefinition,
   type PlainTool,
   type StandardToolDefinition,

@@ -2,11 +2,11 @@ import { expect, test } from 'vitest';
 import { type Budget, createBudget } from '../../src/agent/budget.ts';
 import type { ModelOutcome, ModelPort } from '../../src/contracts/model.ts';
 import { createAgent } from '../../src/sdk/agent/create-agent.ts';
-import { buildTool } from '../../src/tools/definition/application-tool.ts';
+import { buildApplicationTool } from '../../src/tools/definition/application-tool.ts';
 import { calls, fails, says, scripted } from '../support/loop/scripted.ts';
 
 const PRICE = { input: 10, output: 100 };
-const look = buildTool({ name: 'Look', prompt: 'Looks.', input: {}, call: () => 'seen' });
+const look = buildApplicationTool({ name: 'Look', prompt: 'Looks.', input: {}, call: () => 'seen' });
 
 /** A port that always calls a tool and uses the whole output that it may. */
 function createGreedyPort(): { readonly port: ModelPort; readonly limits: number[] } {

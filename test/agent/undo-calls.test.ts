@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { createAgent } from '../../src/sdk/agent/create-agent.ts';
 import type { AgentOptions } from '../../src/sdk/agent/options.ts';
-import { buildTool } from '../../src/tools/definition/application-tool.ts';
+import { buildApplicationTool } from '../../src/tools/definition/application-tool.ts';
 import { calls, type ScriptedReply, says, scripted } from '../support/loop/scripted.ts';
 
 /** An agent with a tool that books and can take it back, and what happened. */
 function createBooker(replies: readonly ScriptedReply[], options: AgentOptions = {}) {
   const log: string[] = [];
-  const book = buildTool({
+  const book = buildApplicationTool({
     name: 'Book',
     prompt: 'Books.',
     requiresApproval: false,
@@ -65,7 +65,7 @@ test('a run that completes or fails otherwise undoes nothing', async () => {
 test('a call that ends after the abort is undone as well', async () => {
   const log: string[] = [];
   const { promise: aborted, resolve: onAbort } = Promise.withResolvers<void>();
-  const slow = buildTool({
+  const slow = buildApplicationTool({
     name: 'Slow',
     prompt: 'Books slowly.',
     requiresApproval: false,

@@ -5,7 +5,7 @@ import { createAgent } from '../../src/sdk/agent/create-agent.ts';
 import type { AgentOptions } from '../../src/sdk/agent/options.ts';
 import { createAgentHooks, type HookGroups } from '../../src/sdk/agent-hooks.ts';
 import { rulesGate, writeTool } from '../../src/sdk/tools.ts';
-import { buildTool } from '../../src/tools/definition/application-tool.ts';
+import { buildApplicationTool } from '../../src/tools/definition/application-tool.ts';
 import { type ApiTurn, calls, promptTooLong, says, status, toolUse } from '../support/api/reply.ts';
 import { startApiServer } from '../support/api/server.ts';
 import { createRecord } from '../support/golden.ts';
@@ -16,7 +16,7 @@ type LibraryScenario = {
   readonly options?: (project: TempProject) => AgentOptions;
 };
 
-const lookUp = buildTool({
+const lookUp = buildApplicationTool({
   name: 'LookUp',
   prompt: 'Looks a customer up.',
   input: z.object({ id: z.string() }),

@@ -6,7 +6,7 @@ import { connectMcp } from '../../src/sdk/mcp.ts';
 import { connectAgent } from '../../src/sdk/remote/connect-agent.ts';
 import { serveAgent } from '../../src/sdk/remote/serve-agent.ts';
 import { openSession } from '../../src/sdk/session.ts';
-import { buildTool } from '../../src/tools/definition/application-tool.ts';
+import { buildApplicationTool } from '../../src/tools/definition/application-tool.ts';
 import { scripted } from '../support/loop/scripted.ts';
 
 const { model } = scripted([]);
@@ -32,8 +32,8 @@ test.each<[string, (...args: never[]) => unknown, readonly unknown[], string]>([
   ['checkAgent', checkAgent, [], 'checkAgent: pass a function that creates the agent.'],
   ['connectMcp', connectMcp, [], 'connectMcp: the argument: must be an object.'],
   ['connectMcp', connectMcp, [{ servers: { a: {} } }], 'servers.a: a server needs a command or a url.'],
-  ['buildTool', buildTool, [], 'buildTool: pass a definition'],
-  ['buildTool', buildTool, ['x'], 'buildTool: pass a definition'],
+  ['buildTool', buildApplicationTool, [], 'buildTool: pass a definition'],
+  ['buildTool', buildApplicationTool, ['x'], 'buildTool: pass a definition'],
   ['answerPermission', agent.answerPermission, ['x', 'perhaps'], 'answerPermission: answer must be true, false'],
   ['setQueueMode', agent.setQueueMode, ['steering', 'all'], "the queue must be 'next' or 'after'"],
   ['setQueueMode', agent.setQueueMode, ['next', 'some'], "the mode must be 'all' or 'one-at-a-time'"],

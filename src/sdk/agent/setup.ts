@@ -3,7 +3,7 @@ import type { Effort, SystemPart } from '../../contracts/model.ts';
 import type { ModelSelection } from '../../contracts/query.ts';
 import type { ToolOutcome } from '../../contracts/tool.ts';
 import type { ModelChain } from '../../model/model-chain.ts';
-import { type AgentTool, buildTool, isTool } from '../../tools/definition/application-tool.ts';
+import { type AgentTool, buildApplicationTool, isTool } from '../../tools/definition/application-tool.ts';
 import { interceptCalls } from '../../tools/definition/intercept-calls.ts';
 import { toToolOutcome } from '../../tools/definition/tool-result.ts';
 import type { AgentChange, AgentOptions } from './options.ts';
@@ -85,7 +85,7 @@ function toAgentTools(
   return tools.map((entry: unknown, index) => {
     if (typeof entry !== 'object' || entry === null)
       throw new TypeError(`${caller}: tools[${index}] is ${entry === null ? 'null' : typeof entry}, not a tool.`);
-    const tool = isTool(entry) ? entry : buildTool(toDefinition(entry, caller, index));
+    const tool = isTool(entry) ? entry : buildApplicationTool(toDefinition(entry, caller, index));
     if (typeof tool.name !== 'string' || tool.name === '')
       throw new TypeError(`${caller}: tools[${index}] has no name.`);
     if (names.has(tool.name)) throw new TypeError(`${caller}: two tools are named ${tool.name}.`);

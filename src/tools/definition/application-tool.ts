@@ -3,7 +3,7 @@ import type { JsonObject } from '../../contracts/json.ts';
 import type { ToolTraits } from '../../contracts/permission.ts';
 import type { CallContext, Tool, ToolOutcome } from '../../contracts/tool.ts';
 import { createCallbackSchema, parseArgument } from '../../lib/parse-argument.ts';
-import { buildTool as buildDefinedTool, type ToolDefinitionBase } from './build-tool.ts';
+import { buildTool, type ToolDefinitionBase } from './build-tool.ts';
 import { resolveInputSchema } from './resolve-input-schema.ts';
 import { type ToolResult, toToolOutcome } from './tool-result.ts';
 
@@ -71,10 +71,12 @@ type PlainCall = (input: never, context: CallContext) => unknown;
  * Builds a tool from its definition. Unless the definition says otherwise, it is not read-only and not
  * concurrency-safe.
  */
-export function buildTool<Schema extends z.ZodType<JsonObject>>(definition: ToolDefinition<Schema>): AgentTool;
-export function buildTool(definition: JsonToolDefinition | StandardToolDefinition): AgentTool;
-export function buildTool(definition: PlainTool): AgentTool;
-export function buildTool(definition: object): AgentTool {
+export function buildApplicationTool<Schema extends z.ZodType<JsonObject>>(
+  definition: ToolDefinition<Schema>,
+): AgentTool;
+export function buildApplicationTool(definition: JsonToolDefinition | StandardToolDefinition): AgentTool;
+export function buildApplicationTool(definition: PlainTool): AgentTool;
+export function buildApplicationTool(definition: object): AgentTool {
   const { name, label, undo, requiresApproval, jsonSchema, ...fields } = parseDefinition(definition);
   const { isReadOnly, ...parts } = fields.parts;
   const definitionParts = {
@@ -88,7 +90,7 @@ export function buildTool(definition: object): AgentTool {
     call: async (input: JsonObject, context: CallContext) => toToolOutcome(await fields.call(input, context), name),
   };
   const schema = resolveInputSchema(name, fields.input, jsonSchema);
-  const tool = buildDefinedTool({ ...definitionParts, input: schema });
+  const tool = buildTool({ ...definitionParts, input: schema });
   const getReason = requiresApproval === undefined ? undefined : toFunction(requiresApproval);
   return {
     ...tool,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { createAgent } from '../../../src/sdk/agent/create-agent.ts';
-import { buildTool } from '../../../src/tools/definition/application-tool.ts';
+import { buildApplicationTool } from '../../../src/tools/definition/application-tool.ts';
 import { calls, says, toolUse } from '../../support/api/reply.ts';
 import { type ApiServer, startApiServer } from '../../support/api/server.ts';
 import { composed } from '../../support/composed.ts';
@@ -43,7 +43,7 @@ test('the same feature works in an agent of the library', async () => {
     turns: (_, at) => (at < DURATIONS_MS.length ? calls(toolUse('Work', { at })) : says('done')),
   });
   let clockMs = 0;
-  const work = buildTool({
+  const work = buildApplicationTool({
     name: 'Work',
     prompt: 'Takes time.',
     input: z.object({ at: z.number() }),
@@ -65,7 +65,7 @@ test('features of an application get prompts and events, and remind the model', 
   await using server = await startApiServer({
     turns: (_, at) => (at === 0 ? calls(toolUse('Nothing', {})) : says('done')),
   });
-  const nothing = buildTool({
+  const nothing = buildApplicationTool({
     name: 'Nothing',
     prompt: 'Does nothing.',
     input: z.object({}),

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { createAgent } from '../../../src/sdk/agent/create-agent.ts';
 import type { AgentOptions } from '../../../src/sdk/agent/options.ts';
-import { buildTool } from '../../../src/tools/definition/application-tool.ts';
+import { buildApplicationTool } from '../../../src/tools/definition/application-tool.ts';
 import { calls, says, scripted } from '../../support/loop/scripted.ts';
 
 /** An agent whose only tool requires approval, and the sums that were paid. */
@@ -11,7 +11,7 @@ function createPayer(
   requiresApproval: boolean | ((input: { sum: number }) => string | boolean) = true,
 ) {
   const paid: number[] = [];
-  const pay = buildTool({
+  const pay = buildApplicationTool({
     name: 'Pay',
     prompt: 'Pays.',
     input: z.object({ sum: z.number() }),
@@ -90,7 +90,7 @@ test('a call that does not require approval runs, and a read-only tool that does
   const { agent, paid } = createPayer({}, () => false);
   await agent.prompt('pay');
   expect(paid).toEqual([7]);
-  const tool = buildTool({
+  const tool = buildApplicationTool({
     name: 'See',
     input: {},
     prompt: '',
@@ -103,7 +103,7 @@ test('a call that does not require approval runs, and a read-only tool that does
 
 test('a question of a tool goes to the listener, and is undefined without one', async () => {
   const answers: unknown[] = [];
-  const ask = buildTool({
+  const ask = buildApplicationTool({
     name: 'Ask',
     prompt: 'Asks.',
     isReadOnly: true,

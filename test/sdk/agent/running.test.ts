@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { createAgent } from '../../../src/sdk/agent/create-agent.ts';
-import { buildTool } from '../../../src/tools/definition/application-tool.ts';
+import { buildApplicationTool } from '../../../src/tools/definition/application-tool.ts';
 import { startApiServer } from '../../support/api/server.ts';
 import { calls, fails, says, scripted } from '../../support/loop/scripted.ts';
 
@@ -50,7 +50,7 @@ test('an already aborted signal ends the run before a request, and affects no ot
 });
 
 test('the end of a run has the text of the last reply and the usage', async () => {
-  const tool = buildTool({ name: 'Look', prompt: 'Looks.', input: z.object({}), call: () => 'seen' });
+  const tool = buildApplicationTool({ name: 'Look', prompt: 'Looks.', input: z.object({}), call: () => 'seen' });
   const usage = { inputTokens: 100, outputTokens: 50, cacheReadTokens: 0, cacheWriteTokens: 0 };
   const port = scripted([{ ...calls('Look'), usage }, { ...says('It is red.'), usage }, says('free')]).model;
   const model = { model: 'mine', port, info: { price: { input: 10, output: 100 } } };

@@ -3,7 +3,7 @@ import { createAgent, resumeAgent } from '../../../src/sdk/agent/create-agent.ts
 import type { AgentOptions } from '../../../src/sdk/agent/options.ts';
 import type { AgentCapsule } from '../../../src/sdk/agent/suspension.ts';
 import { openSession, readMessages } from '../../../src/sdk/session.ts';
-import { buildTool } from '../../../src/tools/definition/application-tool.ts';
+import { buildApplicationTool } from '../../../src/tools/definition/application-tool.ts';
 import { calls, type ScriptedReply, says, scripted } from '../../support/loop/scripted.ts';
 import { createTempFolder } from '../../support/temp-folder.ts';
 
@@ -11,7 +11,7 @@ import { createTempFolder } from '../../support/temp-folder.ts';
 function createPayer(replies: readonly ScriptedReply[], more: AgentOptions = {}) {
   const log: string[] = [];
   const tool = (name: string, requiresApproval: boolean) =>
-    buildTool({
+    buildApplicationTool({
       name,
       prompt: `${name}s.`,
       input: { type: 'object', properties: { sum: { type: 'number' } } },

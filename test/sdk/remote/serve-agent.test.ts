@@ -5,7 +5,7 @@ import { createAgent } from '../../../src/sdk/agent/create-agent.ts';
 import type { AgentOptions } from '../../../src/sdk/agent/options.ts';
 import { type ConnectOptions, connectAgent } from '../../../src/sdk/remote/connect-agent.ts';
 import { type ServeOptions, serveAgent } from '../../../src/sdk/remote/serve-agent.ts';
-import { buildTool } from '../../../src/tools/definition/application-tool.ts';
+import { buildApplicationTool } from '../../../src/tools/definition/application-tool.ts';
 import { calls, type ScriptedReply, says, scripted } from '../../support/loop/scripted.ts';
 
 /** An agent behind HTTP, and the sockets that tests may cut. */
@@ -82,7 +82,13 @@ test('a client that was away for too long gets the whole state', async () => {
   client.close();
 });
 
-const pay = buildTool({ name: 'Pay', prompt: 'Pays.', input: {}, requiresApproval: true, call: () => 'paid' });
+const pay = buildApplicationTool({
+  name: 'Pay',
+  prompt: 'Pays.',
+  input: {},
+  requiresApproval: true,
+  call: () => 'paid',
+});
 
 test('a question goes only to a client that can answer', async () => {
   await using server = await startServer(

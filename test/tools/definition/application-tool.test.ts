@@ -2,11 +2,11 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { z as z3 } from 'zod/v3';
 import { createAgent } from '../../../src/sdk/agent/create-agent.ts';
-import { buildTool } from '../../../src/tools/definition/application-tool.ts';
+import { buildApplicationTool } from '../../../src/tools/definition/application-tool.ts';
 import { calls, says, scripted } from '../../support/loop/scripted.ts';
 
 /** Builds a tool as an application without types may. */
-const build = (definition: unknown) => Reflect.apply(buildTool, undefined, [definition]);
+const build = (definition: unknown) => Reflect.apply(buildApplicationTool, undefined, [definition]);
 
 /** Runs one call of a tool; returns its result as the model gets it. */
 async function callTool(tool: object, input = {}) {

@@ -73,7 +73,7 @@ export function serializeModelRequestParts(request: ModelRequest): SerializedReq
   const { model, maxOutputTokens, messages, effort, thinkingBudgetTokens, forcedTool, betas, webSearch } = request;
   const limits = { model, maxOutputTokens, effort, thinkingBudgetTokens, forcedTool, betas, webSearch };
   const system = JSON.stringify(request.system.map(({ text }) => text));
-  const tools = serializeList(request.tools.map(buildTool));
+  const tools = serializeList(request.tools.map(buildToolSpec));
   return {
     rest: copyAsJson({ ...limits, breakpoints: request.breakpoints }),
     system,
@@ -95,7 +95,7 @@ function buildTools(
   info: ModelInfo,
   breakpoints: readonly CacheBreakpoint[],
 ): readonly JsonObject[] {
-  const tools = request.tools.map(buildTool);
+  const tools = request.tools.map(buildToolSpec);
   const { webSearch } = request;
   if (webSearch && info.webSearch) {
     tools.push({
@@ -109,7 +109,7 @@ function buildTools(
   return breakpoints.some(({ at }) => at === 'tools') ? addCacheControl(tools) : tools;
 }
 
-const buildTool = memoizeByObject(
+const buildToolSpec = memoizeByObject(
   ({ name, description, input_schema }: ToolSpec): JsonObject => ({ name, description, input_schema }),
 );
 
