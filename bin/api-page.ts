@@ -83,12 +83,15 @@ function exportsOf(file: string): readonly PublicName[] {
     if (node.type !== 'ExportNamedDeclaration') return [];
     if (node.source === null) return declaredIn(module, node);
     const other = join(dirname(file), node.source.value);
-    return node.specifiers.map(({ local, exported }) => ({
-      ...findIn(other, nameOf(local)),
-      name: nameOf(exported),
-    }));
+    return node.specifiers.map(({ local, exported }) => rename(findIn(other, nameOf(local)), nameOf(exported)));
   });
   return overloaded(found);
+}
+
+/** Declares an export under the name by which applications import it. */
+function rename(found: PublicName, name: string): PublicName {
+  const declared = new RegExp(`^((?:declare )?(?:function|const|class|type|interface) )${found.name}\\b`, 'gm');
+  return { ...found, name, declared: found.declared.replaceAll(declared, `$1${name}`) };
 }
 
 function findIn(file: string, name: string): PublicName {

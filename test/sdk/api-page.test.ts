@@ -15,4 +15,5 @@ test('the API page shows each name once, with its comment and its declaration', 
   expect(chapter).toMatch(
     /^\nBuilds a tool from its definition\..*\n\n```ts\n(?:function buildTool\b.*;\n){3}```\n\n$/,
   );
+  expect(page).toMatch(/^### rulesGate\n[^#]*```ts\nfunction rulesGate\(/m);
 });
