@@ -77,7 +77,9 @@ function covers(outer: Rule, inner: Rule): boolean {
   if (outer.specifier === inner.specifier) return true;
   if (outer.tool === FAMILY_RULE_NAMES.command) {
     const [wide, narrow] = [parseCommandPattern(outer.specifier), parseCommandPattern(inner.specifier)];
-    const isPrefix = wide.words.every((word, index) => word === narrow.words[index]);
+    const isPrefix =
+      wide.words.every((word, index) => word === narrow.words[index]) &&
+      JSON.stringify(wide.assignments) === JSON.stringify(narrow.assignments);
     return (
       isPrefix && (wide.kind === 'prefix' || (narrow.kind === 'exact' && wide.words.length === narrow.words.length))
     );

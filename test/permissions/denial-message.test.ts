@@ -18,8 +18,6 @@ function deny(command: string, setup: Setup = {}) {
 const NEAR = 'Bash(pytest:*) (settings.json:1) would allow its part of the command by itself, without the rest.';
 
 test.each([
-  ['a variable before it', 'PYTHONPATH=src pytest -q'],
-  ['two variables before it', 'A=1 PYTHONPATH=src pytest -q'],
   ['another command after it', 'pytest -q && make all'],
   ['an output file', 'pytest -q > /etc/motd'],
   ['a command before it', 'cd src; make; pytest -q'],
@@ -27,14 +25,16 @@ test.each([
   expect(deny(command, { allow: ['Bash(npm:*)', 'Bash(pytest:*)'] }).message).toContain(NEAR.replace(':1)', ':2)'));
 });
 
-test.each(['env PYTHONPATH=src pytest -q', './pytest -q', '/usr/bin/pytest -q', 'pytest "$X"'])(
-  'a rule that differs only in spelling is named: %s',
-  (command) => {
-    expect(deny(command, { allow: ['Bash(pytest:*)'] }).message).toContain(
-      'Bash(pytest:*) (settings.json:1) comes near',
-    );
-  },
-);
+test.each([
+  'PYTHONPATH=src pytest -q',
+  'A=1 CI=1 pytest -q',
+  'env CI=1 pytest -q',
+  './pytest -q',
+  '/usr/bin/pytest -q',
+  'pytest "$X"',
+])('a rule that differs only in spelling is named: %s', (command) => {
+  expect(deny(command, { allow: ['Bash(pytest:*)'] }).message).toContain('Bash(pytest:*) (settings.json:1) comes near');
+});
 
 test('a command without a similar rule names none', () => {
   expect(deny('make all', { allow: ['Bash(pytest:*)'] }).message).toBe(
@@ -46,7 +46,8 @@ test('a command without a similar rule names none', () => {
 
 test('a denial names its reason once, the similar rule, what is allowed here, and what would allow it', () => {
   const { message, denial } = deny('PYTHONPATH=src pytest -q', { allow: ['Bash(pytest:*)', 'Bash(npm test)'] });
-  expect(message).toContain(NEAR);
+  expect(message).toContain('Bash(pytest:*) (settings.json:1) comes near');
+  expect(message.split('Setting PYTHONPATH may change what the command does.')).toHaveLength(2);
   expect(message).toContain(
     'Allowed here without a question: commands that only read the workspace, Bash(pytest:*), Bash(npm test).',
   );

@@ -124,3 +124,49 @@ test('a rule for the beginning of a command covers the usual option of its progr
   expect(listRefused(['npx vitest --run', 'npx vitest --run test/a'], { allow: ['Bash(npx vitest:*)'] })).toEqual([]);
   expect(decideBash(fixture, 'npx vitest --runner=x', { allow: ['Bash(npx vitest:*)'] }).verdict).toBe('ask');
 });
+
+test('a rule that begins with assignments covers just these, and no other rule covers what steers a program', () => {
+  const pytest = { allow: ['Bash(PYTHONPATH=src pytest:*)'] };
+  const allowed = [
+    ...['PYTHONPATH=src pytest', 'PYTHONPATH="src" pytest -q tests', 'PYTHONPATH=src timeout 60 pytest -q'],
+    ...[
+      'CI=1 PYTHONPATH=src pytest',
+      'date; PYTHONPATH=src pytest 2>&1 | tail -5',
+      '(cd src && PYTHONPATH=src pytest)',
+    ],
+  ];
+  expect(listRefused(allowed, pytest)).toEqual([]);
+  const asked = [
+    ...['pytest', 'PYTHONPATH=evil pytest', 'PYTHONPATH=src PYTHONPATH=evil pytest', 'PYTHONPATH+=src pytest'],
+    ...['PYTHONPATH=src LD_PRELOAD=x pytest', 'PYTHONPATH=src; pytest', 'PYTHONPATH=src python', 'PYTHONPATH=src'],
+    ...[
+      'PYTHONPATH=$(x) pytest',
+      'PYTHONPATH=src$x pytest',
+      'PYTHONPATH=~/src pytest',
+      'PYTHONPATH=src ls',
+      'env pytest',
+    ],
+    ...['PYTHONPATH=src pytest --config x', 'export PYTHONPATH=src; pytest', 'PYTHONPATH=src pytest > x'],
+    ...['for x in src evil; do PYTHONPATH=$x pytest; done', 'PYTHONPATH=(src) pytest', 'PYTHONPATH[0]=src pytest'],
+  ];
+  expect(asked.filter((line) => decideBash(fixture, line, pytest).verdict !== 'ask')).toEqual([]);
+  expect(decideBash(fixture, 'PYTHONPATH=src pytest', { allow: ['Bash(pytest:*)'] }).verdict).toBe('ask');
+  const ci = { allow: ['Bash(CI=1 npm test:*)'] };
+  expect(listRefused(['CI=1 npm test', 'CI=1 LANG=C npm test -- x'], ci)).toEqual([]);
+  const others = ['npm test', 'CI=2 npm test', 'CI=1 CI=2 npm test', 'CI="$x" npm test'];
+  expect(others.filter((line) => decideBash(fixture, line, ci).verdict !== 'ask')).toEqual([]);
+  // What a variable steers may do more than read, so it runs where the rule says, not in the sandbox.
+  const preload = decideBash(fixture, 'LD_PRELOAD=x ls', { allow: ['Bash(LD_PRELOAD=x ls)'] });
+  expect([preload.verdict, preload.enforce]).toEqual(['allow', undefined]);
+});
+
+test('a deny rule with an assignment denies the command wherever the line may set the variable', () => {
+  const deny = { allow: ['Bash'], deny: ['Bash(NODE_ENV=production npm:*)'] };
+  const denied = [
+    'NODE_ENV=production npm start',
+    'export NODE_ENV=production; npm start',
+    'env NODE_ENV=production npm i',
+  ];
+  expect(denied.filter((line) => decideBash(fixture, line, deny).verdict !== 'deny')).toEqual([]);
+  expect(decideBash(fixture, 'npm start', deny).verdict).toBe('allow');
+});

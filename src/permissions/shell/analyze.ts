@@ -5,7 +5,7 @@ import type { ShellAnalysis } from '../../contracts/shell-analysis.ts';
 import { createLazy, memoizeByKey } from '../../lib/memoize.ts';
 import { analyzeReadOnly } from './exact/analyze-read-only.ts';
 import { analyzeScriptExactly } from './exact/analyze-script-exactly.ts';
-import { getArgPath, NO_DISK_LOOKUP, type ResolvedCommand } from './exact/shell-state.ts';
+import { getArgPath, hasAssignmentProblem, NO_DISK_LOOKUP, type ResolvedCommand } from './exact/shell-state.ts';
 import { findSizeProblem, isFullyParsed, listCharacterProblems } from './parse/check-source.ts';
 import { getExactProgramFacts } from './programs/find-program-facts.ts';
 
@@ -44,7 +44,8 @@ function listCertainCommands(
   if (findSizeProblem(command) !== undefined || listCharacterProblems(command).length > 0) return undefined;
   const script = parseScript(command);
   const { commands, problems } = analyzeScriptExactly(command, script, cwd, NO_DISK_LOOKUP);
-  return problems.length > 0 || !isFullyParsed(command, script) ? undefined : commands;
+  const isCertain = problems.length === 0 && isFullyParsed(command, script) && !commands.some(hasAssignmentProblem);
+  return isCertain ? commands : undefined;
 }
 
 function isReadOnlyCommand({ argv, assignments, redirects }: ResolvedCommand): boolean {

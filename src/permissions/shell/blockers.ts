@@ -7,7 +7,7 @@ import { listProcessSecretFiles, PROCESS_SECRET_REASON } from '../paths/protecte
 import { isPathInside, type ResolvedPath } from '../resolve-path.ts';
 import { canRuleMatchInside, matchesPathRule } from '../rules/path-rules.ts';
 import { FAMILY_RULE_NAMES, getRuleFamily } from '../rules/rule-families.ts';
-import { createDenyMatcher } from './command-rules.ts';
+import { createDenyMatcher, mentionsAssignments } from './command-rules.ts';
 import type { ReachableCommand, ShellEffects } from './effects/collect-shell-effects.ts';
 import type { AccessedPath, SearchedPath, ShellPaths } from './effects/collect-shell-paths.ts';
 import { findProgramFacts } from './programs/find-program-facts.ts';
@@ -57,7 +57,9 @@ function listRuleBlockers(context: DecisionContext, command: string, possible: S
       rule.specifier === undefined
     )
       continue;
-    const match = possible.commands.find(createDenyMatcher(rule, context.policy));
+    const match = mentionsAssignments(rule, command)
+      ? possible.commands.find(createDenyMatcher(rule, context.policy))
+      : undefined;
     if (match === undefined && rule.specifier !== command.trim()) continue;
     const subject = match?.argv.join(' ') ?? command;
     const origin = match === undefined || match.via === '' ? '' : ` (run by ${match.via})`;

@@ -9,12 +9,11 @@ import {
   type Requirement,
 } from '../decision-context.ts';
 import { createPathRequirement } from '../path-requirements.ts';
-import { splitPathByWorkspace } from '../resolve-path.ts';
 import { getRuleFamily } from '../rules/rule-families.ts';
 import { getShellAnalysis } from './analyze.ts';
 import { listShellBlockers } from './blockers.ts';
 import { type CommandRequirements, collectRequirements, listRedirectRequirements } from './command-requirements.ts';
-import { parseCommandPattern } from './command-rules.ts';
+import { listAssignmentProblems, parseCommandPattern } from './command-rules.ts';
 import { addDenyEnforcementFindings } from './deny-enforcement.ts';
 import { collectCommandLineEffects, type ShellEffects } from './effects/collect-shell-effects.ts';
 import { collectShellPaths, type ShellPaths } from './effects/collect-shell-paths.ts';
@@ -24,13 +23,17 @@ import {
   listStartedNameProblems,
 } from './effects/computed-arg-problems.ts';
 import { changesGlobbing } from './effects/glob-expansion.ts';
-import { skipSafeWrappers } from './effects/nested-commands.ts';
 import { listUnanalyzableParts } from './effects/unanalyzable-parts.ts';
 import { analyzeScriptExactly } from './exact/analyze-script-exactly.ts';
-import { createDiskLookup, type ExactAnalysis, type ResolvedCommand } from './exact/shell-state.ts';
+import {
+  createDiskLookup,
+  type ExactAnalysis,
+  hasAssignmentProblem,
+  type ResolvedCommand,
+} from './exact/shell-state.ts';
 import { findSizeProblem, isFullyParsed, isOverlong, listCharacterProblems } from './parse/check-source.ts';
 import { listPathsUnderEditRules } from './paths-under-edit-rules.ts';
-import { getExactProgramFacts } from './programs/find-program-facts.ts';
+import { listHijackRequirements } from './project-influences.ts';
 import { getReadOnlyEnforcement } from './read-only-enforcement.ts';
 import { listMentionedRuleTargets } from './rule-mentions.ts';
 import { listUsedSecrets, type SecretTaint, trackSecretCopies } from './secret-taint.ts';
@@ -63,6 +66,7 @@ function collectLineFindings(context: DecisionContext, command: string): Analysi
   const unanalysed = [
     ...textProblems,
     ...exact.problems,
+    ...exact.commands.flatMap((exactCommand) => listAssignmentProblems(context, exactCommand)),
     ...(isOverlong(command) || isFullyParsed(command, script) ? [] : ['Part of the command line cannot be parsed.']),
     ...(effects.isTruncated ? ['The command line has too many commands to analyze.'] : []),
     ...(paths.isTruncated ? ['The command line names too many paths to analyze.'] : []),
@@ -212,7 +216,8 @@ function listUnknownArgs({ computedArgs }: ShellEffects, { commands }: ExactAnal
 
 /** True if every part of a script is analyzed exactly. */
 function isAnalyzable(text: string, script: ParsedScript, context: DecisionContext): boolean {
-  const { problems } = analyzeScriptExactly(text, script, context.policy.cwd, createDiskLookup(context));
+  const { commands, problems } = analyzeScriptExactly(text, script, context.policy.cwd, createDiskLookup(context));
+  if (commands.some(hasAssignmentProblem)) return false;
   return problems.length === 0 && isFullyParsed(text, script) && listCharacterProblems(text).length === 0;
 }
 
@@ -259,37 +264,4 @@ function restrictsCommands(context: DecisionContext): boolean {
   return context.policy.rules.some(
     (rule) => rule.behavior !== 'allow' && (getRuleFamily(rule.tool) === 'command' || rule.tool === '*'),
   );
-}
-
-/**
- * Requires approval for a read-only command whose program may be hijacked through PATH. A command line that needs no
- * approval runs with a PATH without the workspace, so its programs only have to exist elsewhere; beside other commands
- * none may be in the workspace.
- */
-function listHijackRequirements(
-  context: DecisionContext,
-  commands: readonly ResolvedCommand[],
-  line: 'no-approval' | 'mixed',
-): readonly Requirement[] {
-  const { inside, outside } = splitPathByWorkspace(
-    context.policy,
-    context.fs,
-    commands.flatMap(({ cwds }) => cwds),
-  );
-  if (inside.length === 0) return [];
-  const isInAny = (folders: readonly string[], name: string) =>
-    folders.some((folder) => context.fs.lstat(`${folder}/${name}`) !== undefined);
-  const hijacked = commands
-    .flatMap((command) => listProgramNames(command))
-    .find((name) => isInAny(inside, name) && (line === 'mixed' || !isInAny(outside, name)));
-  if (hijacked === undefined) return [];
-  return [{ kind: 'command', subject: hijacked, text: `PATH resolves ${hijacked} to a file inside the workspace.` }];
-}
-
-/** Returns the programs found through PATH: the wrappers, the command itself, and the programs it always starts. */
-function listProgramNames({ argv }: ResolvedCommand): readonly string[] {
-  const args = argv.map((arg) => arg.text);
-  const start = skipSafeWrappers(args) ?? 0;
-  const names = args.slice(0, start + 1).filter((arg) => !arg.startsWith('-') && !arg.includes('/'));
-  return [...names, ...(getExactProgramFacts(args[start] ?? '').startsPrograms ?? [])];
 }

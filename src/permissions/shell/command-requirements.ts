@@ -1,18 +1,14 @@
-import { dirname, join } from 'node:path/posix';
 import type { CommandHardening } from '../../contracts/permission.ts';
-import { splitWords } from '../../lib/text/lines.ts';
 import {
   type DecisionContext,
   describeRule,
-  findRule,
   isInWorkspace,
   type Requirement,
   resolveCallPath,
 } from '../decision-context.ts';
 import { createPathRequirement, listPathBlockers } from '../path-requirements.ts';
 import { expandGlob } from '../paths/folder-scan.ts';
-import { getRuleFamily } from '../rules/rule-families.ts';
-import { findSecretNotCoveredByRule, matchesAllowRule } from './command-rules.ts';
+import { findCommandRule, findSecretNotCoveredByRule } from './command-rules.ts';
 import { skipSafeWrappers } from './effects/nested-commands.ts';
 import { analyzeReadOnly } from './exact/analyze-read-only.ts';
 import { getArgPath, type ResolvedCommand } from './exact/shell-state.ts';
@@ -21,7 +17,8 @@ import type { ShellArgument } from './parse/shell-words.ts';
 import { getExactProgramFacts, isReaderByOptions } from './programs/find-program-facts.ts';
 import { describeGitReference, listGitReferences } from './programs/git-references.ts';
 import { checkGitRepositorySafety, findCommandConfigKey, findUnlistedConfigKey } from './programs/git-repository.ts';
-import type { AncestorFileCondition, ReadOnlyAnalysis } from './programs/program-facts.ts';
+import { type ReadOnlyAnalysis, refuse } from './programs/program-facts.ts';
+import { findLinkedInputProblem, findNearbyFileProblem } from './project-influences.ts';
 import {
   canExcludeNames,
   createSecretCopyRequirement,
@@ -64,16 +61,10 @@ function listOwnRequirements(context: DecisionContext, command: ResolvedCommand)
   const argv = command.argv.slice(start);
   const subject = command.text;
   const program = argv[0]?.text ?? '';
-  const rule = findRule(
-    context,
-    'allow',
-    (candidate) =>
-      getRuleFamily(candidate.tool) === 'command' &&
-      candidate.specifier !== undefined &&
-      (matchesAllowRule(context, candidate, command, 0) || matchesAllowRule(context, candidate, command, start)),
-  );
+  const rule = findCommandRule(context, command);
   const target = resolveGitFolder(context, command, argv);
-  const analysis = analyzeCommand(target.argv);
+  const [steering] = command.assignments.flatMap(({ problem }) => problem ?? []);
+  const analysis = steering === undefined ? analyzeCommand(target.argv) : refuse(steering);
   if (analysis.ok) {
     const excludedNames = new Set<string>();
     const exclude = (name: string) =>
@@ -85,7 +76,7 @@ function listOwnRequirements(context: DecisionContext, command: ResolvedCommand)
     const programProblem =
       (analysis.git === undefined ? undefined : findGitProblem(context, target.command)) ??
       findNearbyFileProblem(context, target.command.cwds, analysis.unlessFiles ?? []) ??
-      findLinkedInputProblem(context, target.command, readsOnlyIn === 'anywhere' ? SEARCH_INPUTS : IMPLICIT_INPUTS);
+      findLinkedInputProblem(context, target.command, readsOnlyIn === 'anywhere' ? SEARCH_INPUTS : undefined);
     const readOnlyRequirement: Requirement = {
       kind: 'read',
       subject,
@@ -247,53 +238,4 @@ function findGitReferenceProblem(context: DecisionContext, cwd: string): string 
     );
   });
   return unread === undefined ? undefined : describeGitReference(unread);
-}
-
-/** Returns the reason why a file in a working folder, or above it, could make a program run another one. */
-function findNearbyFileProblem(
-  context: DecisionContext,
-  cwds: readonly string[],
-  files: readonly AncestorFileCondition[],
-): string | undefined {
-  const path = cwds
-    .flatMap(listParentFolders)
-    .flatMap((folder) => files.flatMap((file) => findFile(context, folder, file)))[0];
-  return path === undefined ? undefined : `${path} could make the program run or download another version.`;
-}
-
-/** Files that programs read and print without being told to. */
-const IMPLICIT_INPUTS = splitWords(`
-  package.json package-lock.json pnpm-lock.yaml yarn.lock tsconfig.json deno.json .npmrc Cargo.toml Cargo.lock go.mod
-  go.sum go.work pyproject.toml poetry.lock uv.lock setup.cfg setup.py tox.ini requirements.txt Pipfile ruff.toml mypy.ini
-  .flake8 .pylintrc composer.json composer.lock Gemfile Gemfile.lock pom.xml build.gradle Makefile GNUmakefile makefile
-  .prettierrc .eslintrc .rustfmt.toml rustfmt.toml .shellcheckrc .editorconfig .tool-versions mise.toml .terraform.lock.hcl
-`);
-
-/** Returns the reason why a program could print a file outside: its usual input is a link that leads there. */
-function findLinkedInputProblem(context: DecisionContext, { cwds }: ResolvedCommand, inputs: readonly string[]) {
-  const folders = cwds
-    .flatMap(listParentFolders)
-    .filter((folder) => isInWorkspace(resolveCallPath(context, folder, '.'), context));
-  const link = folders
-    .flatMap((folder) => inputs.map((name) => join(folder, name)))
-    .find(
-      (path) => context.fs.lstat(path)?.kind === 'link' && !isInWorkspace(resolveCallPath(context, '/', path), context),
-    );
-  return link === undefined
-    ? undefined
-    : `${link} is a link that leads out of the workspace, and the program may print it.`;
-}
-
-function listParentFolders(folder: string): readonly string[] {
-  return folder === dirname(folder) ? [folder] : [folder, ...listParentFolders(dirname(folder))];
-}
-
-function findFile(
-  { fs }: DecisionContext,
-  folder: string,
-  { name, contains }: AncestorFileCondition,
-): readonly string[] {
-  const path = join(folder, name);
-  if (fs.lstat(path) === undefined) return [];
-  return contains === undefined || contains.test(fs.readFile(path) ?? '') ? [path] : [];
 }

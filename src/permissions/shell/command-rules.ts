@@ -2,23 +2,30 @@ import { parse } from 'unbash';
 import type { Policy, Rule } from '../../contracts/permission.ts';
 import { memoizeByKey } from '../../lib/memoize.ts';
 import { compileStarPattern } from '../../lib/patterns/glob.ts';
-import { type DecisionContext, describeRule, resolveCallPath } from '../decision-context.ts';
+import { type DecisionContext, describeRule, findRule, resolveCallPath } from '../decision-context.ts';
 import { getSecretFileReason } from '../path-requirements.ts';
+import { getRuleFamily } from '../rules/rule-families.ts';
 import type { ReachableCommand } from './effects/collect-shell-effects.ts';
+import { skipSafeWrappers } from './effects/nested-commands.ts';
 import { getArgPath, type ResolvedCommand } from './exact/shell-state.ts';
+import { parseShellAssignment, type ShellAssignment } from './parse/redirects.ts';
 import { getProgramBaseName, parseShellArgument } from './parse/shell-words.ts';
 import { findProgramFacts, getExactProgramFacts } from './programs/find-program-facts.ts';
 import { listProgramRisks } from './programs/program-risks.ts';
 import { hasRiskyArg, isTextArg, leadsElsewhere } from './risky-args.ts';
 
-/** The pattern of a `Bash(…)` rule: its words, and whether further arguments may follow. */
-type CommandPattern = { readonly words: readonly string[]; readonly kind: 'exact' | 'prefix' };
+/** The pattern of a `Bash(…)` rule: its assignments and words, and whether further arguments may follow. */
+type CommandPattern = {
+  readonly assignments: readonly ShellAssignment[];
+  readonly words: readonly string[];
+  readonly kind: 'exact' | 'prefix';
+};
 
 /** Parses the specifier of a rule. Cached, because every rule is compared with every command. */
 export const parseCommandPattern = memoizeByKey((specifier: string): CommandPattern => {
   const open = /^(.*?)(?::\*|(?<!\s)\s+\*)$/s.exec(specifier);
   const text = (open?.[1] ?? specifier).trim();
-  return { words: parsePatternWords(text), kind: open === null ? 'exact' : 'prefix' };
+  return { ...parsePatternText(text), kind: open === null ? 'exact' : 'prefix' };
 });
 
 /** Creates a predicate for deny and ask rules; paths, early options, flag order and combined flags hide no command. */
@@ -37,6 +44,12 @@ export function createDenyMatcher({ specifier }: Rule, policy: Policy): (command
         matchesFlags(words, variant),
     );
   };
+}
+
+/** True unless a line certainly sets none of the variables that a deny or ask rule sets. */
+export function mentionsAssignments({ specifier = '' }: Rule, line: string): boolean {
+  const text = line.replace(/["'\\]/g, '');
+  return parseCommandPattern(specifier).assignments.every(({ name }) => text.includes(name) || /[$`]/.test(text));
 }
 
 /** True if an allow rule covers a command: only plain words, and the command by its own name. */
@@ -60,7 +73,7 @@ export function matchesAllowRule(
   );
   const pattern = parseCommandPattern(rule.specifier);
   const name = argv[0]?.text ?? '';
-  if (!isPlain || argv[0]?.kind !== 'literal') return false;
+  if (!isPlain || argv[0]?.kind !== 'literal' || !matchesAssignments(pattern, command)) return false;
   if (name.includes('/') && name !== pattern.words[0]) return false;
   const texts = argv.map((word) => word.text);
   const hasDataInPattern = argv.slice(0, pattern.words.length).some((word) => word.kind !== 'literal');
@@ -75,6 +88,17 @@ export function matchesAllowRule(
   );
 }
 
+/** True if a command sets just the variables that the rule sets, to the same values, and harmless ones. */
+function matchesAssignments({ assignments: wanted }: CommandPattern, { assignments }: ResolvedCommand): boolean {
+  const isWanted = ({ name, value }: ShellAssignment) =>
+    value !== undefined && wanted.some((other) => other.name === name && other.value === value);
+  return (
+    assignments.every(
+      (given) => isWanted(given) || (given.problem === undefined && !wanted.some(({ name }) => name === given.name)),
+    ) && wanted.every(({ name }) => assignments.some((given) => given.name === name))
+  );
+}
+
 /** True if a command prints credentials and the rule for its sub-command does not say so: `kubectl get secret x`. */
 function printsSecretsBeyond([name = '', ...words]: readonly string[], [, ...args]: readonly string[]): boolean {
   if (words.length === 0) return false;
@@ -82,6 +106,25 @@ function printsSecretsBeyond([name = '', ...words]: readonly string[], [, ...arg
     listProgramRisks(name, each).some(({ kind }) => kind === 'reads_secret'),
   );
   return printed === true && covered === false;
+}
+
+/** Returns the rule for certain commands that allows this one, as written or behind a wrapper. */
+export function findCommandRule(context: DecisionContext, command: ResolvedCommand): Rule | undefined {
+  const start = skipSafeWrappers(command.argv.map(({ text }) => text)) ?? 0;
+  return findRule(
+    context,
+    'allow',
+    (rule) =>
+      getRuleFamily(rule.tool) === 'command' &&
+      rule.specifier !== undefined &&
+      (matchesAllowRule(context, rule, command, 0) || matchesAllowRule(context, rule, command, start)),
+  );
+}
+
+/** Lists the assignments before a command that may change what it does, unless a rule names them. */
+export function listAssignmentProblems(context: DecisionContext, command: ResolvedCommand): readonly string[] {
+  const problems = command.assignments.flatMap(({ problem }) => problem ?? []);
+  return problems.length === 0 || findCommandRule(context, command) !== undefined ? [] : problems;
 }
 
 /** Compares words with a pattern: a star in a word is any characters, a star alone any number of words. */
@@ -169,8 +212,8 @@ function stripEscape(word: string): string {
   return word.replace(/^\\/, '');
 }
 
-/** Parses the words of a rule and removes quotes as bash would; text that bash cannot parse is split at spaces. */
-function parsePatternWords(text: string): readonly string[] {
+/** Parses the text of a rule and removes quotes as bash would; text that bash cannot parse is split at spaces. */
+function parsePatternText(text: string): Omit<CommandPattern, 'kind'> {
   const script = parse(text);
   const [statement] = script.commands;
   const command = statement?.command;
@@ -178,12 +221,15 @@ function parsePatternWords(text: string): readonly string[] {
     script.errors === undefined &&
     script.commands.length === 1 &&
     command?.type === 'Command' &&
-    command.prefix.length === 0;
+    command.prefix.every(({ type }) => type === 'Assignment');
   if (!isSimple || command.name === undefined || command.redirects.length > 0 || statement?.background === true)
-    return text.split(/\s+/);
-  return [command.name, ...command.args].map((word) =>
-    word.type === 'Assignment' ? word.text : parseShellArgument(word).text,
-  );
+    return { assignments: [], words: text.split(/\s+/) };
+  return {
+    assignments: command.prefix.flatMap((entry) => (entry.type === 'Assignment' ? [parseShellAssignment(entry)] : [])),
+    words: [command.name, ...command.args].map((word) =>
+      word.type === 'Assignment' ? word.text : parseShellArgument(word).text,
+    ),
+  };
 }
 
 /**

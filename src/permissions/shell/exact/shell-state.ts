@@ -2,7 +2,7 @@ import { join, relative } from 'node:path/posix';
 import { compileStarPattern } from '../../../lib/patterns/glob.ts';
 import { type DecisionContext, resolveCallPath } from '../../decision-context.ts';
 import { expandGlob, isExactGlobPattern, scanFolder, splitRelativePath } from '../../paths/folder-scan.ts';
-import type { ShellRedirect } from '../parse/redirects.ts';
+import type { ShellAssignment, ShellRedirect } from '../parse/redirects.ts';
 import type { LoopVariables, ShellArgument } from '../parse/shell-words.ts';
 import { getExactProgramFacts } from '../programs/find-program-facts.ts';
 import { findRepositoryTop, listTrackedFiles } from '../programs/git-repository.ts';
@@ -12,15 +12,23 @@ import type { FoundFileNames, TrackedFilePatterns } from '../programs/program-fa
 export type ResolvedCommand = {
   readonly text: string;
   readonly argv: readonly ShellArgument[];
-  readonly assignments: readonly string[];
+  readonly assignments: readonly ShellAssignment[];
   readonly redirects: readonly ShellRedirect[];
   readonly cwds: readonly string[];
   /** True in a loop iteration or with expanded words: the arguments differ from those in the source. */
   readonly isExpanded: boolean;
 };
 
-/** The exact analysis: anything it does not support becomes a problem, and a problem always requires approval. */
+/**
+ * The exact analysis: anything it does not support becomes a problem, and a problem always requires approval. The
+ * problems of assignments stay with their command, because a rule may name them.
+ */
 export type ExactAnalysis = { readonly commands: readonly ResolvedCommand[]; readonly problems: readonly string[] };
+
+/** True if an assignment before a command may change what the command does. */
+export function hasAssignmentProblem({ assignments }: ResolvedCommand): boolean {
+  return assignments.some(({ problem }) => problem !== undefined);
+}
 
 export type DiskLookup = ReturnType<typeof createDiskLookup>;
 

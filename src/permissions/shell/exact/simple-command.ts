@@ -1,5 +1,5 @@
 import type { Command, CommandExpansionPart } from 'unbash';
-import { listAssignmentProblems, parseShellRedirect } from '../parse/redirects.ts';
+import { parseShellAssignment, parseShellRedirect } from '../parse/redirects.ts';
 import {
   listSubstitutions,
   PRINT_SAFE_EXPANSIONS,
@@ -41,7 +41,7 @@ export function analyzeSimpleCommand(command: Command, state: ShellState): Simpl
     command: {
       text: isOutsideLoops ? source.slice(command.pos, command.end) : argv.map((word) => word.text).join(' '),
       argv,
-      assignments: assignments.map((assignment) => assignment.text),
+      assignments: assignments.map(parseShellAssignment),
       redirects: redirects.flatMap((redirect) => redirect.redirects),
       cwds,
       isExpanded: hasExpandedWords || !isOutsideLoops,
@@ -49,7 +49,6 @@ export function analyzeSimpleCommand(command: Command, state: ShellState): Simpl
     problems: [
       ...argv.flatMap(({ problem }) => problem ?? []),
       ...listNameProblems(argv),
-      ...assignments.flatMap(listAssignmentProblems),
       ...redirects.flatMap((redirect) => redirect.problems),
     ],
     substitutions: words.flatMap((word) => (word.type === 'Assignment' ? [] : listSubstitutions(word))),

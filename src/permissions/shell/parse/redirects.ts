@@ -38,13 +38,24 @@ export function parseShellRedirect(redirect: Redirection, source: string, variab
   };
 }
 
-/** Lists the reasons why an assignment before a command may change what the command does. */
-export function listAssignmentProblems(assignment: Assignment): readonly string[] {
-  const isLiteral = assignment.value.type === 'Word' && parseShellArgument(assignment.value).kind === 'literal';
-  const isHarmless =
-    isLiteral &&
-    assignment.append !== true &&
-    assignment.index === undefined &&
-    HARMLESS_VARIABLES.test(assignment.name);
-  return isHarmless ? [] : [`Setting ${assignment.name} may change what the command does.`];
+/** An assignment before a command, such as `CI=1`. */
+export type ShellAssignment = {
+  readonly name: string;
+  /** The value as bash assigns it, or `undefined` if it is not literal. */
+  readonly value?: string;
+  /** The reason why it may change what the command does. */
+  readonly problem?: string;
+};
+
+/** Parses an assignment before a command. */
+export function parseShellAssignment({ name, value, append, index }: Assignment): ShellAssignment {
+  const word = value.type === 'Word' ? parseShellArgument(value) : undefined;
+  const isLiteral = word?.kind === 'literal' && append !== true && index === undefined;
+  const problem = `Setting ${name} may change what the command does.`;
+  return {
+    name,
+    // A quoted tilde is part of the value, an unquoted one is the home folder.
+    ...(isLiteral ? { value: word.home === 'none' ? `=${word.text}` : `=(home)${word.text}` } : {}),
+    ...(isLiteral && HARMLESS_VARIABLES.test(name) ? {} : { problem }),
+  };
 }
