@@ -1,6 +1,8 @@
+import { join } from 'node:path/posix';
 import { isPathInside } from '../permissions/resolve-path.ts';
 import { createSandboxCacheVariables } from './caches.ts';
 import { listCredentialPaths } from './credentials.ts';
+import { getPathKind as getHostPathKind } from './host-paths.ts';
 import { isMountable, type SandboxPlan, type VisiblePaths } from './plan.ts';
 import { buildBwrapProtectionArgs, listUnmovableFolders } from './protected-paths.ts';
 import { isShown } from './visible-paths.ts';
@@ -14,7 +16,7 @@ export function buildBwrapArgs(program: string, plan: SandboxPlan): readonly str
     const path = plan.resolveLinks(target);
     const kind = getPathKind(path);
     if (kind === 'missing' || kind === 'link') return [];
-    return kind === 'directory' ? ['--tmpfs', path] : ['--ro-bind', '/dev/null', path];
+    return kind === 'directory' ? buildCoveredFolder(path) : ['--ro-bind', '/dev/null', path];
   };
   const isVisible = (path: string) =>
     isShown(plan.visible, path) || [...roots, ...plan.allowWrite].some((folder) => isPathInside(path, folder));
@@ -55,28 +57,42 @@ export function buildBwrapArgs(program: string, plan: SandboxPlan): readonly str
   ];
 }
 
-/** The home folder, and what of the disk is visible. */
-type Visible = { readonly home: string; readonly visible: VisiblePaths };
+/** The home folder, what of the disk is visible, and the folder that is shown as `/tmp`, if one is. */
+type Visible = {
+  readonly home: string;
+  readonly visible: VisiblePaths;
+  readonly tmpFolder?: string | undefined;
+};
 
 /**
  * Builds the mounts of what a sandbox shows, with folders that are empty and writable until it ends. The root folder
  * itself is empty.
  */
 export function buildVisibleMounts(
-  { home, visible: { shown, emptied, links } }: Visible,
+  { home, visible: { shown, emptied, links }, tmpFolder }: Visible,
   scratch: readonly string[] = [],
 ): readonly string[] {
   const mounts = [
     ...shown.map((path) => ({ path, args: ['--ro-bind-try', path, path] })),
-    ...[...emptied, ...scratch].map((path) => ({ path, args: ['--tmpfs', path] })),
+    ...[...emptied, ...scratch].map((path) => ({
+      path,
+      args: path === '/tmp' && tmpFolder !== undefined ? ['--bind', tmpFolder, path] : ['--tmpfs', path],
+    })),
     ...[...DEVICES].map(([path, args]) => ({ path, args })),
   ];
   return [
     // Inner mounts cover outer ones.
     ...mounts.toSorted((a, b) => a.path.length - b.path.length).flatMap(({ args }) => args),
     ...['--dir', home],
-    ...links.flatMap(({ path, target }) => ['--symlink', target, path]),
+    ...links
+      .filter(({ path }) => tmpFolder === undefined || !isLinkInTmp(path, tmpFolder))
+      .flatMap(({ path, target }) => ['--symlink', target, path]),
   ];
+}
+
+/** Returns whether an earlier command of the session has made a link in `/tmp` already. */
+function isLinkInTmp(path: string, tmpFolder: string): boolean {
+  return path.startsWith('/tmp/') && getHostPathKind(join(tmpFolder, path.slice('/tmp'.length))) === 'link';
 }
 
 const DEVICES = new Map([
@@ -95,6 +111,15 @@ function listScratchFolders({ home, visible, getPathKind }: SandboxPlan): readon
     .map((name) => `${home}/${name}`)
     .filter((path) => getPathKind(path) === 'directory' && !isShown(visible, path));
 }
+
+/** Covers a folder with one whose entries nobody can list: what is hidden must fail and not seem to be empty. */
+export const buildCoveredFolder = (path: string): readonly string[] => ['--perms', '0111', '--tmpfs', path];
+
+/** Covers a folder with one that nobody can open. */
+export const buildClosedFolder = (path: string): readonly string[] => [
+  ...['--perms', '0000', '--tmpfs', path],
+  ...['--remount-ro', path],
+];
 
 /** Files in /proc that change settings of the whole machine. */
 const KERNEL_SETTINGS: readonly string[] = [

@@ -33,7 +33,7 @@ export async function deleteOldSandboxCaches(current: string, nowMs: number): Pr
 }
 
 /** Deletes a folder, after adding permissions where a sandboxed command removed them. */
-async function deleteFolder(path: string): Promise<void> {
+export async function deleteFolder(path: string): Promise<void> {
   try {
     await rm(path, { recursive: true, force: true });
   } catch {

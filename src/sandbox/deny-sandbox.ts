@@ -1,26 +1,28 @@
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import type { Environment } from '../contracts/environment.ts';
 import type { Policy } from '../contracts/permission.ts';
 import { hasAccess } from '../lib/files/has-access.ts';
 import type { MountHealth } from '../lib/files/mount-health.ts';
 import { isPathInside } from '../permissions/resolve-path.ts';
 import { findSandboxProgram } from './backend.ts';
+import { buildClosedFolder } from './bwrap.ts';
 import { listDeniedPaths } from './create-plan.ts';
 import { getPathKind, resolveAllLinks } from './host-paths.ts';
 import { MAX_MOUNTED_PATHS, mergePaths, SYSTEM_FOLDERS } from './merge-paths.ts';
 import { isMountable } from './plan.ts';
-import { writeEmptyFile } from './read-only/read-only-sandbox.ts';
+import type { PrivateTmp } from './private-tmp.ts';
 import { createFolderScanner } from './scan-folders.ts';
 import { buildDenySeatbeltArgs } from './seatbelt.ts';
 
 /** The dependencies of the enforcement of deny rules. */
 export type DenySandboxDeps = {
-  readonly environment: Pick<Environment, 'path' | 'ouroHome'>;
+  readonly environment: Pick<Environment, 'path'>;
   /** Returns the policy without a sandbox, for a working directory. */
   readonly getPolicy: (cwd: string) => Policy;
   /** Returns whether sandboxes work here. */
   readonly canEnforce: () => boolean;
   readonly now: () => number;
+  readonly privateTmp: Pick<PrivateTmp, 'getCoverFile'>;
   readonly mounts?: Pick<MountHealth, 'findHung'>;
 };
 
@@ -48,7 +50,7 @@ export function createDenySandbox(deps: DenySandboxDeps): DenySandbox {
       const args =
         process.platform === 'darwin'
           ? buildDenySeatbeltArgs(plan)
-          : buildDenyBwrapArgs(found.program, plan, writeEmptyFile(join(deps.environment.ouroHome, 'sandbox')));
+          : buildDenyBwrapArgs(found.program, plan, findCoverFile(deps.privateTmp));
       return (argv) => [...args, ...argv];
     },
   };
@@ -97,7 +99,7 @@ function removeInner(paths: readonly string[]): readonly string[] {
  * Builds the bubblewrap arguments before a command that sees the machine as it is, but for denied paths. The folders
  * around them are mounts of their own, so that a command cannot move them away, and it cannot unmount anything.
  */
-function buildDenyBwrapArgs(program: string, { hidden, frozen }: DenyPlan, emptyFile: string): readonly string[] {
+function buildDenyBwrapArgs(program: string, { hidden, frozen }: DenyPlan, coverFile: string): readonly string[] {
   const isFolder = (path: string) => getPathKind(path) === 'directory';
   const parents = [...new Set([...hidden, ...frozen].flatMap(listMovableParents))];
   const bind = (option: string) => (path: string) => [option, path, path];
@@ -105,11 +107,14 @@ function buildDenyBwrapArgs(program: string, { hidden, frozen }: DenyPlan, empty
     ...[program, '--dev-bind', '/', '/', ...buildCapabilityArgs()],
     ...parents.toSorted((a, b) => a.length - b.length).flatMap(bind('--dev-bind')),
     ...frozen.toSorted((a, b) => a.length - b.length).flatMap(bind('--ro-bind')),
-    ...hidden.flatMap((path) =>
-      isFolder(path) ? ['--tmpfs', path, '--remount-ro', path] : ['--ro-bind', emptyFile, path],
-    ),
+    ...hidden.flatMap((path) => (isFolder(path) ? buildClosedFolder(path) : ['--ro-bind', coverFile, path])),
     '--',
   ];
+}
+
+/** Returns the file that covers hidden ones. Root keeps its access to files, but opens no devices. */
+function findCoverFile(privateTmp: DenySandboxDeps['privateTmp']): string {
+  return process.getuid?.() === 0 ? '/dev/null' : privateTmp.getCoverFile();
 }
 
 /** Lists the folders above a path that the user could move. */

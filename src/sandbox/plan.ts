@@ -53,6 +53,8 @@ export type SandboxPlan = {
   readonly runtimeCache: string;
   /** Writable cache folder for package managers, whose caches in the home folder are read-only. */
   readonly cacheFolder: string;
+  /** Folder that is shown as `/tmp`; without one, `/tmp` is empty and gone when the command ends. */
+  readonly tmpFolder?: string;
   /** Session folder with stored large outputs; read-only. */
   readonly sessionFolder: string;
   /** `hosts`: per host, through the proxy of ouro. */

@@ -22,6 +22,7 @@ import { createRepositoryGuard } from './nested-repositories.ts';
 import type { LazyNetwork } from './network/lazy-network.ts';
 import type { BlockedConnection, SandboxedCommand } from './network/sandbox-network.ts';
 import type { SandboxPlan } from './plan.ts';
+import type { PrivateTmp } from './private-tmp.ts';
 import { listNeverWritablePaths, PROTECTED_IN_PROJECT, prepareWritablePaths } from './protected-paths.ts';
 import { createSandboxPlaceholders } from './sandbox-placeholders.ts';
 import { createFolderScanner } from './scan-folders.ts';
@@ -37,6 +38,8 @@ export type SandboxDeps = {
   readonly getRoots: () => readonly string[];
   readonly sessionFolder: string;
   readonly network: LazyNetwork;
+  /** The `/tmp` of commands; without it, each command has its own. */
+  readonly privateTmp?: PrivateTmp;
   /** Returns the paths that rules deny to read or to write. */
   readonly getDeniedPaths: (use: 'read' | 'write') => DeniedPaths;
   /** Takes the paths that the decision about a call made writable. */
@@ -96,7 +99,7 @@ export type Sandbox = {
   describeBlocked(callId: string, printed: readonly string[]): readonly string[];
   /** Returns the last blocked connections, the oldest first. */
   listBlocked(): readonly BlockedConnection[];
-  /** Removes all placeholders and closes the network, even while commands run. */
+  /** Removes all placeholders and the `/tmp` of commands, and closes the network, even while commands run. */
   close(): void;
 };
 
@@ -109,6 +112,7 @@ export function createSandbox({
   getRoots,
   sessionFolder,
   network,
+  privateTmp,
   getDeniedPaths,
   takeOpenedPaths,
 }: SandboxDeps): Sandbox {
@@ -184,7 +188,8 @@ export function createSandbox({
       const openedPaths = takeOpenedPaths(command.id);
       prepareWritablePaths(openedPaths, current.plan);
       const filePlan = openedPaths.length === 0 ? current.plan : createPlan(getSettings().sandbox ?? {}, openedPaths);
-      const plan = await network.addNetworkAccess(filePlan, current.program, command);
+      const planned = await network.addNetworkAccess(filePlan, current.program, command);
+      const plan = privateTmp === undefined ? planned : { ...planned, tmpFolder: privateTmp.getFolder() };
       start(plan);
       const call = { id: command.id, programFiles: listProgramFiles(getRoots()) };
       sandboxedCalls = [...sandboxedCalls, call].slice(-MAX_SANDBOXED_CALLS);
@@ -212,12 +217,14 @@ export function createSandbox({
     },
     cleanUp(moment, callId) {
       if (moment === 'over') network.unregister(callId);
+      void privateTmp?.measure();
       end(moment);
     },
     describeBlocked(callId, printed) {
       const call = sandboxedCalls.find(({ id }) => id === callId);
       if (call === undefined) return [];
       return [
+        ...(privateTmp?.takeNotes() ?? []),
         ...describeBlockedAccess(network.listBlocked(), callId, printed),
         ...describeNewFiles(call.programFiles, listProgramFiles(getRoots())),
       ];
@@ -226,6 +233,7 @@ export function createSandbox({
     close() {
       placeholders.remove();
       network.close();
+      privateTmp?.close();
     },
   };
 }

@@ -78,8 +78,6 @@ const HAS_BIT = 0x45;
 const RETURN = 0x06;
 const ALLOWED = 0x7fff0000;
 const NOT_PERMITTED = 0x00050001;
-/** ENETDOWN, which no other cause is likely to produce. */
-const NETWORK_DOWN = 0x00050064;
 /** ENOSYS: libraries then fall back to older calls, whose arguments the filter can read. */
 const NO_SYSTEM_CALL = 0x00050026;
 
@@ -90,13 +88,16 @@ const NUMBER = 0;
 const ARCHITECTURE = 4;
 const argumentOffset = (index: number) => 16 + index * 8;
 
-/** The sockets that a filter lets commands create. Pairs of stream sockets always work. */
-export type SocketPolicy = 'none' | 'network' | 'network and unix';
+/**
+ * The sockets that a filter lets commands create; pairs of stream sockets always work. `internet` is for a network of
+ * the command's own: without netlink, nothing there looks like an empty list of the host's addresses.
+ */
+export type SocketPolicy = 'internet' | 'network' | 'network and unix';
 
 /**
  * Builds the seccomp filter. Through Unix and vsock sockets a command could control daemons outside the sandbox. Setuid
  * files, namespaces, mounts, keyrings, BPF programs, performance counters and terminal input injection are refused;
- * without sockets also access to the memory of other processes.
+ * in a network of its own also access to the memory of other processes.
  */
 function callFilter(processor: string, sockets: SocketPolicy): Uint8Array | undefined {
   if (processor !== 'x64' && processor !== 'arm64') return undefined;
@@ -104,8 +105,8 @@ function callFilter(processor: string, sockets: SocketPolicy): Uint8Array | unde
     MACHINES[processor];
   const { unix, internet, internet6, netlink } = FAMILIES;
   const network = [internet, internet6, netlink];
-  const families = { none: [], network, 'network and unix': [...network, unix] }[sockets];
-  const refusedCalls = [...IO_URING, ...NEW_MOUNT_CALLS, ...refused, ...(sockets === 'none' ? inspects : [])];
+  const families = { internet: [internet, internet6], network, 'network and unix': [...network, unix] }[sockets];
+  const refusedCalls = [...IO_URING, ...NEW_MOUNT_CALLS, ...refused, ...(sockets === 'internet' ? inspects : [])];
   return encodeProgram([
     [LOAD, 0, 0, ARCHITECTURE],
     [EQUAL, 1, 0, audit],
@@ -128,10 +129,6 @@ function callFilter(processor: string, sockets: SocketPolicy): Uint8Array | unde
       ...families.flatMap((family): readonly Instruction[] => [
         [EQUAL, 0, 1, family],
         [RETURN, 0, 0, ALLOWED],
-      ]),
-      ...(sockets === 'none' ? [internet, internet6] : []).flatMap((family): readonly Instruction[] => [
-        [EQUAL, 0, 1, family],
-        [RETURN, 0, 0, NETWORK_DOWN],
       ]),
       [RETURN, 0, 0, NOT_PERMITTED],
     ]),

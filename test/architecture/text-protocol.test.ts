@@ -23,7 +23,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
   'model/stream/failure-kind.ts': 'messages of providers',
   'model/stream/failures.ts': 'messages of the runtime',
   'permissions/shell/programs/program-risks.ts': 'SQL in the arguments of a command',
-  'sandbox/read-only/read-only-sandbox.ts': 'messages of programs in the sandbox',
+  'sandbox/read-only/sandbox-denials.ts': 'messages of programs in the sandbox',
   'session/resume/recorded-facts.ts': 'sessions of version 0.1 hold sentences only',
   'ui/widgets/first-run/show-first-run.ts': 'the note that it removes is the one that it set',
 };

@@ -3,8 +3,10 @@ import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { readEnvironment } from '../../src/app/environment.ts';
 import type { Decision, Policy } from '../../src/contracts/permission.ts';
+import { createPrivateTmp } from '../../src/sandbox/private-tmp.ts';
 import { createReadOnlySandbox } from '../../src/sandbox/read-only/read-only-sandbox.ts';
 import { WAIT_MS } from '../support/runs.ts';
+import { createTempFolder } from '../support/temp-folder.ts';
 import { type Fixture, policyFor } from './fixture.ts';
 
 /** A decision, its policy, and the variables that the command gets besides. */
@@ -23,6 +25,7 @@ export function createDecidedRuns(fixture: Fixture) {
     environment: readEnvironment({ HOME: fixture.home, OURO_HOME: ouroHome, PATH: process.env.PATH }),
     sessionFolder: join(ouroHome, 's'),
     getPolicy: () => current,
+    privateTmp: createPrivateTmp(Date.now, { parent: createTempFolder() }),
     now: Date.now,
   });
 

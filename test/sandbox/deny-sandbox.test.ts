@@ -5,7 +5,9 @@ import { describe, expect, test } from 'vitest';
 import type { Policy } from '../../src/contracts/permission.ts';
 import { parseRuleTexts } from '../../src/permissions/rules/parse-rule.ts';
 import { createDenySandbox } from '../../src/sandbox/deny-sandbox.ts';
+import { createPrivateTmp } from '../../src/sandbox/private-tmp.ts';
 import { NO_SANDBOX } from '../support/sandbox.ts';
+import { createTempFolder } from '../support/temp-folder.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
 /** Ways to read `secrets/key` and `deep/er/x.pem`, which rules deny. Each prints what it finds. */
@@ -105,7 +107,8 @@ function createSandbox(project: TempProject, deny: readonly string[]) {
   };
   const path = (process.env.PATH ?? '').split(':');
   return createDenySandbox({
-    environment: { path, ouroHome: project.ouroHome },
+    environment: { path },
+    privateTmp: createPrivateTmp(Date.now, { parent: createTempFolder() }),
     getPolicy: () => policy,
     canEnforce: () => true,
     now: Date.now,

@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { readEnvironment } from '../../src/app/environment.ts';
 import type { BlockedEffect, Policy } from '../../src/contracts/permission.ts';
 import { parseRuleTexts } from '../../src/permissions/rules/parse-rule.ts';
+import { createPrivateTmp } from '../../src/sandbox/private-tmp.ts';
 import { createReadOnlySandbox, type ReadOnlySandbox } from '../../src/sandbox/read-only/read-only-sandbox.ts';
+import { createTempFolder } from './temp-folder.ts';
 import type { TempProject } from './temp-project.ts';
 
 export type TestReadOnlySandbox = {
@@ -17,6 +19,7 @@ export type ReadOnlyResult = {
   readonly printed: string;
   readonly code: number | null;
   readonly blocked: readonly BlockedEffect[];
+  readonly notes: readonly string[];
 };
 
 type Options = {
@@ -47,7 +50,13 @@ export function createTestReadOnlySandbox(
     ],
   };
   const sandbox = createReadOnlySandbox({
-    ...{ environment, now: Date.now, sessionFolder: join(project.ouroHome, 's'), getPolicy: () => policy },
+    ...{
+      environment,
+      now: Date.now,
+      privateTmp: createPrivateTmp(Date.now, { parent: createTempFolder() }),
+      sessionFolder: join(project.ouroHome, 's'),
+      getPolicy: () => policy,
+    },
   });
   return {
     sandbox,
@@ -57,6 +66,7 @@ export function createTestReadOnlySandbox(
         wrapperFile = '/dev/null',
         variables,
         findBlocked,
+        describeLimits,
       } = sandbox.prepare({ command, cwd: root, readable });
       const [file = '', ...args] = wrap(['/bin/bash', '--noprofile', '--norc', '-c', `exec 2>&1; ${command}`]);
       return new Promise((resolve, reject) => {
@@ -70,7 +80,8 @@ export function createTestReadOnlySandbox(
             printed += text;
           });
         child.on('error', reject).on('close', (code) => {
-          resolve({ printed, code, blocked: code === 0 ? [] : findBlocked(printed.split('\n')) });
+          const lines = printed.split('\n');
+          resolve({ printed, code, blocked: code === 0 ? [] : findBlocked(lines), notes: describeLimits(lines) });
         });
       });
     },

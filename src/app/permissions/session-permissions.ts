@@ -20,6 +20,7 @@ import { listDeniedPaths } from '../../sandbox/create-plan.ts';
 import { createDenySandbox, type DenySandbox } from '../../sandbox/deny-sandbox.ts';
 import { createLazyNetwork, openSandboxNetwork } from '../../sandbox/network/lazy-network.ts';
 import { createNetworkGate } from '../../sandbox/network/network-gate.ts';
+import { createPrivateTmp } from '../../sandbox/private-tmp.ts';
 import { createReadOnlySandbox, type ReadOnlySandbox } from '../../sandbox/read-only/read-only-sandbox.ts';
 import { createSandbox, type Sandbox, type SandboxDeps } from '../../sandbox/sandbox.ts';
 import { buildChildVariables } from '../../settings/effective-environment.ts';
@@ -117,7 +118,11 @@ export function createSessionPermissions(
     canEnforceReadOnly: () => readOnlySandbox.canEnforceReadOnly(),
   });
   const { getUnsandboxedPolicy: getPolicy } = source;
-  const readOnlySandbox = createReadOnlySandbox({ environment, sessionFolder, getPolicy, mounts, now: core.now });
+  const privateTmp = createPrivateTmp(core.now);
+  const readOnlySandbox = createReadOnlySandbox({
+    ...{ environment, sessionFolder, getPolicy, mounts, privateTmp },
+    now: core.now,
+  });
   const fs = rejectHungMountPaths(diskFs, mounts);
   const guards = createCallGuards(createVariablesReader(core), (at) => source.getPolicy(at), fs);
   const denials: DeniedToolCall[] = [...refusals];
@@ -142,6 +147,7 @@ export function createSessionPermissions(
   const sandbox = createSessionSandbox(core, gateDeps, {
     source,
     sessionFolder,
+    privateTmp,
     takeOpenedPaths: guards.takeOpenedPaths,
   });
 
@@ -163,7 +169,7 @@ export function createSessionPermissions(
     sandbox,
     readOnlySandbox,
     denySandbox: createDenySandbox({
-      ...{ environment, getPolicy, mounts, now: core.now },
+      ...{ environment, getPolicy, mounts, privateTmp, now: core.now },
       canEnforce: readOnlySandbox.canEnforceReadOnly,
     }),
     applyUpdates: changes.applyUpdates,
@@ -198,7 +204,9 @@ function createSessionSandbox(
   {
     source,
     ...deps
-  }: Pick<SandboxDeps, 'sessionFolder' | 'takeOpenedPaths'> & { readonly source: PermissionPolicySource },
+  }: Pick<SandboxDeps, 'sessionFolder' | 'takeOpenedPaths' | 'privateTmp'> & {
+    readonly source: PermissionPolicySource;
+  },
 ): Sandbox {
   const decideHost = createNetworkGate({
     ...{ getPolicy, canAsk, rememberRules, changeMode, newId },

@@ -10,6 +10,7 @@ import { sanitize } from '../../lib/text/sanitize.ts';
 import { explainCall, explainCallBatchLine, formatRuleProblems } from '../../permissions/explain.ts';
 import { createPermissionPolicySource } from '../../permissions/permission-policy-source.ts';
 import { parseRuleTexts } from '../../permissions/rules/parse-rule.ts';
+import { createPrivateTmp } from '../../sandbox/private-tmp.ts';
 import { createReadOnlySandbox } from '../../sandbox/read-only/read-only-sandbox.ts';
 import { TOOL_TRAITS } from '../../tools/tool-traits.ts';
 import type { FlagValuesOf } from '../args/define-flag.ts';
@@ -112,6 +113,7 @@ export async function loadPermissionExplainer(options: PermissionExplainerOption
     environment,
     sessionFolder: environment.ouroHome,
     getPolicy: source.getUnsandboxedPolicy,
+    privateTmp: createPrivateTmp(Date.now),
     now: Date.now,
   });
   const behaviors: readonly RuleBehavior[] = ['deny', 'ask', 'allow'];

@@ -26,7 +26,6 @@ const FIXED = {
   PYTHONDONTWRITEBYTECODE: '1',
   // Modules come from the installation, not from the working directory.
   PYTHONSAFEPATH: '1',
-  PYTHONPYCACHEPREFIX: '/tmp/pycache',
   NO_UPDATE_NOTIFIER: '1',
   npm_config_update_notifier: 'false',
   npm_config_logs_max: '0',
@@ -41,6 +40,7 @@ const FIXED = {
 export function buildReadOnlySandboxEnv(
   { variables, path }: Pick<Environment, 'variables' | 'path'>,
   roots: readonly string[],
+  command: string,
 ): Readonly<Record<string, string>> {
   const isOutside = (value: string) =>
     !value
@@ -54,6 +54,8 @@ export function buildReadOnlySandboxEnv(
     ...Object.fromEntries(kept),
     ...createHardenedGitEnv(),
     ...FIXED,
+    // Elsewhere it would keep Python from the compiled modules of the installation.
+    ...(/\b(?:py_compile|compileall)\b/.test(command) ? { PYTHONPYCACHEPREFIX: '/tmp/pycache' } : {}),
     PATH: [...folders, ...DEFAULT_PATH.filter((folder) => !folders.includes(folder))].join(':'),
   };
 }

@@ -107,7 +107,10 @@ export function createBashTool(deps: BashDeps) {
       const limitMs = Math.min(timeout ?? timeoutMs, maxTimeoutMs);
       const outcome = await waitForForegroundCommand(command, shell, limitMs, context, {
         ...deps,
-        findBlocked: readOnly?.findBlocked,
+        ...(readOnly && {
+          findBlocked: readOnly.findBlocked,
+          listSandboxDenials: (_, printed) => readOnly.describeLimits(printed),
+        }),
       });
       await recordShown(command, outcome, context, deps);
       return outcome;

@@ -33,7 +33,7 @@ export const ESCAPES: Readonly<Record<string, string>> = {
     'ls /dev/shm | grep -q . && echo OUT; ipcs -m | grep -q 0x && echo OUT; ls /dev/mqueue | grep -q . && echo OUT',
   // Networks and sockets.
   'a port of this machine':
-    '(echo stolen > /dev/tcp/127.0.0.1/$PORT) && echo OUT; (echo > /dev/udp/127.0.0.1/$PORT) && echo OUT',
+    '(echo stolen > /dev/tcp/127.0.0.1/$PORT) && echo OUT; (echo stolen > /dev/udp/127.0.0.1/$UDP_PORT)',
   'a port by another name':
     'for h in ::1 0.0.0.0 localhost 127.1 2130706433; do (echo stolen > /dev/tcp/$h/$PORT) && echo OUT; done',
   'a host':
@@ -44,10 +44,13 @@ export const ESCAPES: Readonly<Record<string, string>> = {
   'a datagram from one of a pair':
     'perl -MSocket -e \'for my $n (0, 02000000, 04000) { next unless socketpair(A,B,AF_UNIX,SOCK_DGRAM|$n,0); print "OUT\\n"; send(A,"x",0,pack_sockaddr_un("sock")) }\'',
   'sockets of every family':
-    'perl -MSocket -e \'for my $f (1..45) { for my $t (1,2,3,5) { print "OUT $f\\n" if socket(S,$f,$t,0) } }\'',
+    'perl -MSocket -e \'for my $f (1, 3..9, 11..45) { for my $t (1,2,3,5) { print "OUT $f\\n" if socket(S,$f,$t,0) } }\'',
   'a raw socket':
     'perl -MSocket -e \'print "OUT\\n" if socket(S,2,3,1) || socket(S,17,3,768)\'; ping -c1 -W1 127.0.0.1 && echo OUT',
-  'a server': "python3 -c \"import socket as s; x=s.socket(); x.bind(('127.0.0.1',0)); x.listen(); print('OUT')\"",
+  'addresses of the host':
+    'ip -o addr | grep -q . && echo OUT; grep -v " lo:\\|Inter\\|face" /proc/net/dev && echo OUT',
+  'a broadcast':
+    'perl -MSocket -e \'socket(S,2,2,17); setsockopt(S,1,6,1); send(S,"stolen",0,sockaddr_in($ENV{UDP_PORT},INADDR_BROADCAST))\'',
   'a daemon': 'docker ps && echo OUT; systemctl list-units && echo OUT; ls /run/docker.sock /var/run/dbus && echo OUT',
   'a socket through another call': 'perl -e \'print "OUT\\n" if syscall(425,8,"\\0"x120) >= 0\'',
   // Secrets.

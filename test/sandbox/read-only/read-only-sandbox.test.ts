@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { createSocket } from 'node:dgram';
 import { constants, openSync, readSync } from 'node:fs';
 import { lstat, mkdir, readdir, readFile, readlink, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -77,6 +78,8 @@ describe.skipIf(NO_SANDBOX !== undefined)(`the read-only sandbox (${NO_SANDBOX ?
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const address = server.address();
     const port = typeof address === 'object' ? address?.port : undefined;
+    const datagrams = createSocket('udp4', () => connections.push('udp'));
+    const udpPort = await new Promise<number>((resolve) => datagrams.bind(0, () => resolve(datagrams.address().port)));
     const local = createServer(() => connections.push('unix')).listen(join(project.dir, 'sock'));
     const pipe = openSync(join(project.dir, 'pipe'), constants.O_RDONLY | constants.O_NONBLOCK);
     const env = {
@@ -92,15 +95,39 @@ describe.skipIf(NO_SANDBOX !== undefined)(`the read-only sandbox (${NO_SANDBOX ?
     const script = Object.entries(ESCAPES).map(
       ([name, attempt]) => `( ${attempt} ) 2>/dev/null </dev/null | sed 's/^.*OUT/OUT by ${name}:/'`,
     );
-    const { printed } = await run(`PORT=${port} HOST_PID=${process.pid}\n${script.join('\n')}\necho through`);
+    const { printed } = await run(
+      `export PORT=${port} UDP_PORT=${udpPort} HOST_PID=${process.pid}\n${script.join('\n')}\necho through`,
+    );
 
     expect(Object.keys(ESCAPES).length).toBeGreaterThan(60);
     expect(printed.split('\n').filter((line) => line !== '')).toEqual(['through']);
     expect(await takeSnapshot(join(project.dir, '..'))).toEqual(before);
     expect(connections).toEqual([]);
     expect(readPipe(pipe)).toBe(0);
-    server.close();
-    local.close();
+    for (const one of [server, local, datagrams]) one.close();
+  });
+
+  test('it tells the truth: a network of its own works, and what is missing or hidden fails', async () => {
+    await using project = await createTempProject({ 'sub/.env': 'SECRET', 'closed/x': '1', '.env': 'SECRET' }, PARENT);
+    const { run } = createTestReadOnlySandbox(project, { deny: ['Read(closed/**)'] });
+    const serve =
+      "import socket as s; a=s.create_server(('127.0.0.1',0)); b=s.create_connection(('localhost',a.getsockname()[1])); b.sendall(b'hello'); print(a.accept()[0].recv(9))";
+    expect(await run(`python3 -c "${serve}"`)).toMatchObject({ printed: "b'hello'\n", code: 0 });
+    expect(
+      await run(
+        "node -e \"require('http').createServer((q,r)=>r.end('hi')).listen(0,function(){fetch('http://localhost:'+this.address().port).then(r=>r.text()).then(t=>{console.log(t);process.exit()})})\"",
+      ),
+    ).toMatchObject({ printed: 'hi\n' });
+    const refused = await run('curl -sS http://127.0.0.1:65000/');
+    expect(refused).toMatchObject({ code: 7, blocked: [{ kind: 'connect' }] });
+    const hidden = await run('cat .env; ls closed; cat closed/x; ip addr');
+    expect(hidden.printed).toMatch(
+      /\.env: Permission denied\n.*'closed'.*Permission denied\n.*closed\/x: Permission denied\n/,
+    );
+    expect(hidden.printed).not.toContain('LOOPBACK');
+    const { printed, blocked, notes } = await run('cat sub/.env README; false');
+    expect([printed.split('\n')[0], blocked]).toEqual(['cat: sub/.env: Permission denied', []]);
+    expect(notes).toEqual([`[hidden in the sandbox, since it may hold secrets: ${join(project.dir, 'sub/.env')}]`]);
   });
 
   test('processes started by a program end with it', async () => {
@@ -142,8 +169,8 @@ describe.skipIf(NO_SANDBOX !== undefined)(`the read-only sandbox (${NO_SANDBOX ?
     expect(printed).toBe(
       ' M a\n?? .env.local\n 1 file changed, 1 insertion(+), 1 deletion(-)\nStart\nme@work.example\n',
     );
-    expect((await run('cat .env .env.local')).printed).toBe('');
-    expect((await run('cd . && git grep --untracked -h SECRET; echo over')).printed).toBe('over\n');
+    expect((await run('cat .env .env.local')).printed).not.toMatch(/TRACKED|SECRET/);
+    expect((await run('cd . && git grep --untracked -h SECRET; echo over')).printed).toMatch(/^(error: .*\n)*over\n$/);
   });
 
   test.each([
@@ -200,7 +227,7 @@ describe.skipIf(NO_SANDBOX !== undefined)(`the read-only sandbox (${NO_SANDBOX ?
     const opened = await run(`cat ~/.newtool/notes ${other.dir}/log .env sub/.env; echo x > /tmp/x; cat /tmp/x`, [
       join(project.dir, '.env'),
     ]);
-    expect(opened).toMatchObject({ printed: 'notedloggedonex\n', code: 0 });
+    expect(opened).toMatchObject({ printed: 'notedloggedonecat: sub/.env: Permission denied\nx\n', code: 0 });
     const outside = await createTestReadOnlySandbox(project).run(`cat ${other.dir}/log`);
     expect(outside.blocked).toEqual([{ kind: 'read', path: join(other.dir, 'log') }]);
   });
@@ -238,7 +265,7 @@ describe.skipIf(NO_SANDBOX !== undefined)(`the read-only sandbox (${NO_SANDBOX ?
       Promise.all([...Array(420).keys()].map((n) => project.write(join(folder, `${n}.pem`), 'SECRET')));
     await fill('decoys');
     const { printed } = await createTestReadOnlySandbox(project).run('grep -rs SECRET .; ls decoys last/deep');
-    expect(printed).toBe('decoys:\n\nlast/deep:\nreal.pem\n');
+    expect(printed).toBe("ls: cannot open directory 'decoys': Permission denied\nlast/deep:\nreal.pem\n");
     await fill('.');
     await expect(async () => createTestReadOnlySandbox(project).run('ls')).rejects.toThrow('secret files');
   });
