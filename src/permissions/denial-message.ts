@@ -2,6 +2,7 @@ import type { CallDenial } from '../contracts/denial.ts';
 import type { Decision, PermissionMode, Policy, Rule, ToolFacts } from '../contracts/permission.ts';
 import { isRuleForTool } from './collect-call-findings.ts';
 import { describeRule } from './decision-context.ts';
+import { findDeadReason, type KnownTools } from './lint-rules.ts';
 import { FAMILY_RULE_NAMES } from './rules/rule-families.ts';
 import { createDenyMatcher } from './shell/command-rules.ts';
 
@@ -40,7 +41,7 @@ function suggestRemedies({ facts, decision, policy }: DeniedCall): readonly stri
   const edits = rules.every((rule) => rule.startsWith(`${FAMILY_RULE_NAMES.edit}(`)) ? ' or the mode acceptEdits' : '';
   const flags = rules.map((rule) => `--allowedTools "${rule}"`).join(' ');
   return [
-    `Allowed here without a question: ${describeAllowedCalls(policy, facts).join(', ')}.`,
+    `Allowed here without a question: ${describeAllowedCalls(policy, 'any', facts).join(', ')}.`,
     rules.length === 0
       ? 'Go another way, or tell the user what you need.'
       : `The user could allow it with ${flags}${edits}.`,
@@ -53,8 +54,12 @@ const MAX_RULES = 6;
 const EDIT_MODES: readonly PermissionMode[] = ['acceptEdits', 'auto'];
 
 /** Lists what runs without a question, for one tool or for all of them. */
-export function describeAllowedCalls(policy: Policy, call?: Pick<ToolFacts, 'tool' | 'kind'>): readonly string[] {
-  const rules = [...new Set(listAllowRules(policy, call?.tool).map(({ text }) => text))];
+export function describeAllowedCalls(
+  policy: Policy,
+  tools: KnownTools,
+  call?: Pick<ToolFacts, 'tool' | 'kind'>,
+): readonly string[] {
+  const rules = [...new Set(listAllowRules(policy, tools, call?.tool).map(({ text }) => text))];
   return [
     call?.kind === 'shell' ? 'commands that only read the workspace' : 'reading in the workspace',
     ...(policy.mode === 'bypassPermissions' && policy.canBypass ? ['everything that no rule denies'] : []),
@@ -65,14 +70,20 @@ export function describeAllowedCalls(policy: Policy, call?: Pick<ToolFacts, 'too
   ];
 }
 
-function listAllowRules({ rules, protectedPaths }: Policy, tool: string | undefined): readonly Rule[] {
+/** Lists the rules that allow something; not those that can never match. */
+function listAllowRules(
+  { rules, protectedPaths }: Policy,
+  tools: KnownTools,
+  tool: string | undefined,
+): readonly Rule[] {
   return rules.filter(
-    ({ behavior, problem, specifier = '', ...rule }) =>
-      behavior === 'allow' &&
-      problem === undefined &&
+    (rule) =>
+      rule.behavior === 'allow' &&
+      rule.problem === undefined &&
       // Rules for files of the session itself are not worth telling.
-      !protectedPaths.some((path) => specifier.includes(path)) &&
-      (tool === undefined || isRuleForTool({ behavior, ...rule }, tool)),
+      !protectedPaths.some((path) => rule.specifier?.includes(path)) &&
+      (tool === undefined || isRuleForTool(rule, tool)) &&
+      findDeadReason(rule, tools) === undefined,
   );
 }
 
@@ -87,7 +98,7 @@ function describeNearRule({ facts, decision, policy }: DeniedCall): string {
   const commands = decision.trace.flatMap(({ verdict, subject }) =>
     verdict === 'ask' && subject !== undefined ? listTails(subject.split(' ')) : [],
   );
-  const near = listAllowRules(policy, facts.tool).find(
+  const near = listAllowRules(policy, 'any', facts.tool).find(
     (rule) => rule.specifier !== undefined && commands.some(createDenyMatcher(rule, policy)),
   );
   if (near === undefined) return '';

@@ -1,3 +1,4 @@
+import { parse } from 'unbash';
 import type { Rule, ToolTraits } from '../contracts/permission.ts';
 import { findToolTraits } from './create-decision-context.ts';
 import { describeRule } from './decision-context.ts';
@@ -9,6 +10,10 @@ import {
   SANDBOX_EXCEPTION_RULE_NAME,
 } from './rules/rule-families.ts';
 import { parseCommandPattern } from './shell/command-rules.ts';
+import { analyzeScriptExactly } from './shell/exact/analyze-script-exactly.ts';
+import { type DiskLookup, NO_DISK_LOOKUP } from './shell/exact/shell-state.ts';
+import { listCharacterProblems } from './shell/parse/check-source.ts';
+import { hasRiskyArg } from './shell/risky-args.ts';
 
 export type RuleProblem = {
   readonly rule: Rule;
@@ -88,19 +93,49 @@ function covers(outer: Rule, inner: Rule): boolean {
   return folder !== undefined && inner.specifier.startsWith(folder);
 }
 
-function findDeadReason(rule: Rule, tools: readonly ToolTraits[]): string | undefined {
+/** The tools that rules may be about; `any` where a rule is known to be about a tool. */
+export type KnownTools = readonly ToolTraits[] | 'any';
+
+/** Returns the reason why a valid rule can never match a call, or `undefined`. */
+export function findDeadReason(rule: Rule, tools: KnownTools): string | undefined {
   if (rule.tool === SANDBOX_EXCEPTION_RULE_NAME || rule.tool === SAMPLING_RULE_NAME) return undefined;
-  const isKnown = rule.tool === '*' || rule.tool.startsWith('mcp__') || findToolTraits(tools, rule.tool) !== undefined;
-  if (!isKnown) return `there is no tool ${rule.tool}.`;
-  if (rule.specifier === undefined) return undefined;
-  if (getRuleFamily(rule.tool) === undefined) return `rules for ${rule.tool} take no parentheses.`;
-  if (
-    rule.tool === FAMILY_RULE_NAMES.command &&
-    rule.behavior === 'allow' &&
-    /(?::\*|\s\*)$/.test(rule.specifier) &&
-    /\S\s*(?:&&|\|\||;|\||[<>])\s*\S/.test(rule.specifier.slice(0, -2))
-  ) {
-    return 'a command line is split at its operators before its parts are matched. Write one rule for each part.';
+  const isKnown = rule.tool === '*' || rule.tool.startsWith('mcp__');
+  if (!isKnown && tools !== 'any' && findToolTraits(tools, rule.tool) === undefined) {
+    const similar = tools.find(({ name }) => name.toLowerCase() === rule.tool.toLowerCase());
+    return `there is no tool ${rule.tool}.${similar === undefined ? '' : ` Write ${similar.name}.`}`;
   }
-  return undefined;
+  if (rule.specifier === undefined) return undefined;
+  const family = getRuleFamily(rule.tool);
+  if (family === undefined) return `rules for ${rule.tool} take no parentheses.`;
+  return family === 'command' ? findDeadCommandReason(rule.specifier, rule.behavior) : undefined;
+}
+
+/** A pattern says nothing about the disk: every folder that it names is there. */
+const ANY_DISK: DiskLookup = { ...NO_DISK_LOOKUP, resolveDirectory: () => '/' };
+
+/** Analyzes the pattern of a rule as a command line: what the analysis refuses in it, it refuses in every match. */
+function findDeadCommandReason(specifier: string, behavior: Rule['behavior']): string | undefined {
+  const [character] = listCharacterProblems(specifier);
+  if (character !== undefined && behavior === 'allow') return character;
+  // A rule for an exact line is compared with the text of the whole line.
+  if (parseCommandPattern(specifier).kind === 'exact') return undefined;
+  const text = specifier.replace(/(?::|\s)\s*\*$/, '').replaceAll('*', 'x');
+  const script = parse(text);
+  const { commands, problems } = analyzeScriptExactly(text, script, '/', ANY_DISK);
+  if (commands.length > 1)
+    return 'a command line is split at its operators before its parts are matched. Write one rule for each part.';
+  const command = script.commands[0]?.command;
+  if (command?.type === 'Command' && command.redirects.length > 0)
+    return 'redirections are decided on their own. Leave them out.';
+  if (behavior !== 'allow') return undefined;
+  const [problem] = problems;
+  if (problem !== undefined) return `${problem} Only a rule for an exact command line covers that.`;
+  const [{ argv = [] } = {}] = commands;
+  if (argv.length === 0) return 'it names no program.';
+  return hasRiskyArg(
+    argv.map((arg) => arg.text),
+    argv.length,
+  )
+    ? 'its own words may do more than such a rule covers. Write the exact command line.'
+    : undefined;
 }

@@ -17,6 +17,7 @@ import type { ModelRegistry } from '../model/registry/model-registry.ts';
 import { describeAllowedCalls } from '../permissions/denial-message.ts';
 import type { PermissionPolicySource } from '../permissions/permission-policy-source.ts';
 import { isSettingsSourceEnabled, type SelectableSettingsSource } from '../settings/load-settings.ts';
+import { TOOL_TRAITS } from '../tools/tool-traits.ts';
 import type { MemoryDeps } from './memory/load-memory.ts';
 import { type ConfiguredInstructions, listConfiguredInstructions } from './memory/memory-locations.ts';
 import { createSessionMemory, type SessionMemory } from './memory/session-memory-files.ts';
@@ -222,7 +223,7 @@ function describeModelAndPermissions(
     permissions: {
       mode,
       sandbox: policy.sandbox === undefined ? 'off' : 'on',
-      ...(permissions.canAsk ? {} : { unattended: describeAllowedCalls(policy) }),
+      ...(permissions.canAsk ? {} : { unattended: describeAllowedCalls(policy, TOOL_TRAITS) }),
     },
   };
 }
