@@ -207,10 +207,10 @@ function createDefaultContext({ options, setup, meter, newId }: DefaultContextDe
     system: () => setup.current().systemPrompt,
     tools,
     listSpecs: () => tools().map(({ spec }) => spec),
-    thinking: () => ({
-      effort: setup.current().thinking,
-      thinkingBudgetTokens: setup.current().thinkingBudgetTokens,
-    }),
+    thinking() {
+      const { effort, thinkingBudgetTokens } = setup.selectModels();
+      return { effort, thinkingBudgetTokens };
+    },
     compactAtPercent: () => options.compactAtPercent,
     store: async () => undefined,
     storedAt: () => undefined,

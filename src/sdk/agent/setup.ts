@@ -8,15 +8,18 @@ import { interceptCalls } from '../../tools/definition/intercept-calls.ts';
 import { toToolOutcome } from '../../tools/definition/tool-result.ts';
 import type { AgentChange, AgentOptions } from './options.ts';
 
-/** The setup of an agent at one moment. */
-type SetupValue = {
+/** The parts of an agent that `update` changes. */
+type SetupParts = {
   readonly chain: ModelChain;
-  /** First model of the chain. */
-  readonly model: string;
   readonly systemPrompt: readonly SystemPart[];
   readonly tools: readonly AgentTool[];
   readonly thinking: Effort;
-  readonly thinkingBudgetTokens: number | undefined;
+};
+
+/** The setup of an agent at one moment. */
+type SetupValue = SetupParts & {
+  /** First model of the chain. */
+  readonly model: string;
 };
 
 /** The holder of the changeable setup of an agent. */
@@ -27,44 +30,42 @@ export type AgentSetup = {
   selectModels(): ModelSelection;
 };
 
+/** The functions that open models and run calls. */
 type SetupDeps = {
   readonly createChain: (model: AgentOptions['model']) => ModelChain;
-  /** Makes each call of the tools. */
-  readonly runCall: (call: RunnableToolCall) => Promise<ToolOutcome>;
+  readonly runCall: RunCall;
 };
+
+/** Makes a call of a tool. */
+type RunCall = (call: RunnableToolCall) => Promise<ToolOutcome>;
 
 /** Creates the setup of an agent. Arrays are copied, so later changes by the caller have no effect. */
 export function createAgentSetup(options: AgentOptions, { createChain, runCall }: SetupDeps): AgentSetup {
-  const toTools = (tools: AgentOptions['tools']) => toAgentTools('createAgent', tools, runCall);
-  const completeSetup = (parts: Pick<SetupValue, 'chain' | 'systemPrompt' | 'tools' | 'thinking'>): SetupValue => ({
-    ...parts,
-    model: parts.chain.links[0]?.model ?? '',
-    thinkingBudgetTokens: options.thinkingBudgets?.[parts.thinking],
-  });
-  let value = completeSetup({
+  let parts: SetupParts = {
     chain: createChain(options.model),
     systemPrompt: toSystemParts(options.systemPrompt ?? ''),
-    tools: toTools(options.tools),
+    tools: toAgentTools(options.tools ?? [], runCall),
     thinking: options.thinking ?? 'off',
-  });
+  };
   return {
-    current: () => value,
+    current: () => ({ ...parts, model: parts.chain.links[0]?.model ?? '' }),
     update({ model, systemPrompt, tools, thinking }) {
-      value = completeSetup({
-        chain: model === undefined ? value.chain : createChain(model),
-        systemPrompt: systemPrompt === undefined ? value.systemPrompt : toSystemParts(systemPrompt),
-        tools: tools === undefined ? value.tools : toTools(tools),
-        thinking: thinking ?? value.thinking,
-      });
+      parts = {
+        chain: model === undefined ? parts.chain : createChain(model),
+        systemPrompt: systemPrompt === undefined ? parts.systemPrompt : toSystemParts(systemPrompt),
+        tools: tools === undefined ? parts.tools : toAgentTools(tools, runCall),
+        thinking: thinking ?? parts.thinking,
+      };
     },
     selectModels: () => ({
-      chain: value.chain.links,
-      effort: value.thinking,
-      thinkingBudgetTokens: value.thinkingBudgetTokens,
+      chain: parts.chain.links,
+      effort: parts.thinking,
+      thinkingBudgetTokens: options.thinkingBudgets?.[parts.thinking],
     }),
   };
 }
 
+/** Names the parts of a system prompt, which the report on the context shows. Empty parts are left out. */
 function toSystemParts(prompt: string | readonly (string | Partial<SystemPart>)[]): readonly SystemPart[] {
   const parts = typeof prompt === 'string' ? [{ name: 'base', text: prompt }] : prompt;
   return parts.flatMap((part, index) => {
@@ -74,33 +75,26 @@ function toSystemParts(prompt: string | readonly (string | Partial<SystemPart>)[
 }
 
 /** Converts the tools of an application; each call goes through `runCall`. Throws for tools that no model can call. */
-function toAgentTools(
-  caller: string,
-  tools: unknown,
-  runCall: (call: RunnableToolCall) => Promise<ToolOutcome>,
-): readonly AgentTool[] {
-  if (tools === undefined) return [];
-  if (!Array.isArray(tools)) throw new TypeError(`${caller}: tools must be a list.`);
-  const names = new Set<string>();
-  return tools.map((entry: unknown, index) => {
-    if (typeof entry !== 'object' || entry === null)
-      throw new TypeError(`${caller}: tools[${index}] is ${entry === null ? 'null' : typeof entry}, not a tool.`);
-    const tool = isTool(entry) ? entry : buildApplicationTool(toDefinition(entry, caller, index));
-    if (typeof tool.name !== 'string' || tool.name === '')
-      throw new TypeError(`${caller}: tools[${index}] has no name.`);
-    if (names.has(tool.name)) throw new TypeError(`${caller}: two tools are named ${tool.name}.`);
-    names.add(tool.name);
-    return interceptCalls(tool, (call, context) => {
+function toAgentTools(entries: unknown, runCall: RunCall): readonly AgentTool[] {
+  if (!Array.isArray(entries)) throw new TypeError('createAgent: tools must be a list.');
+  const tools = entries.map((entry: unknown, index) => toAgentTool(entry, `createAgent: tools[${index}]`));
+  const repeated = tools.find(({ name }, index) => tools.findIndex((other) => other.name === name) < index);
+  if (repeated !== undefined) throw new TypeError(`createAgent: two tools are named ${repeated.name}.`);
+  return tools.map((tool) =>
+    interceptCalls(tool, (call, context) => {
       const run = async () => toToolOutcome(await call.call(context), tool.name);
       return runCall({ tool, input: call.input, context, run });
-    });
-  });
+    }),
+  );
 }
 
-function toDefinition(entry: object, caller: string, index: number): object & { readonly name: string } {
+/** Converts an entry of `tools`; `location` names it in messages. */
+function toAgentTool(entry: unknown, location: string): AgentTool {
+  if (typeof entry !== 'object' || entry === null)
+    throw new TypeError(`${location} is ${entry === null ? 'null' : typeof entry}, not a tool.`);
   const name = 'name' in entry ? entry.name : findFunctionName(entry);
-  if (typeof name !== 'string') throw new TypeError(`${caller}: tools[${index}] has no name.`);
-  return { ...entry, name };
+  if (typeof name !== 'string' || name === '') throw new TypeError(`${location} has no name.`);
+  return isTool(entry) ? entry : buildApplicationTool({ ...entry, name });
 }
 
 /** Returns the name in the form of chat completions: `{ type: 'function', function: { name } }`. */
