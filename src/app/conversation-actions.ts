@@ -45,7 +45,7 @@ export function createConversationActions(
     onLinesChanged: meter.addLines,
   });
 
-  const setModel = createSetModel(core, { lookUpModels: loop.lookUpModels, turnLog, hooks });
+  const setModel = createSetModel(core, { lookUpModels: loop.fallbacks.lookUpModels, turnLog, hooks });
 
   function setEffort(effort: Effort): ReturnType<Conversation['setEffort']> {
     const current = live.current();
@@ -112,7 +112,7 @@ export function createConversationActions(
 const HOOK_TIMEOUT_MS = 60_000;
 
 type SetModelDeps = {
-  readonly lookUpModels: AgentLoopParts['lookUpModels'];
+  readonly lookUpModels: AgentLoopParts['fallbacks']['lookUpModels'];
   readonly turnLog: Pick<TurnLog, 'expectCacheMiss' | 'describeResend'>;
   readonly hooks: HookDispatcher;
 };

@@ -22,10 +22,7 @@ const SEPARATE_FILES: Readonly<Record<string, string>> = {
 const ROOM_LIMIT = 6;
 /** Files that join more, each with the reason. */
 const JOINING_FILES: Readonly<Record<string, string>> = {
-  'app/compose.ts': 'the parts of a conversation',
-  'app/loop/list-features.ts': 'the list of features',
-  'app/loop/agent-loop-parts.ts': 'the parts of the loop',
-  'app/loop/query-deps-factory.ts': 'what the loop asks of each of them',
+  'app/compose.ts': 'the parts of a conversation and the list of its features',
 };
 
 /** The file of app/ that all its folders may import. */

@@ -71,12 +71,15 @@ export function createContextPipeline(wiring: ContextPipelineDeps): AgentContext
 }
 
 /** The request parts of a sub-agent besides its messages. */
-export type SubAgentRequestParts = {
+type SubAgentRequestParts = {
   readonly model: string;
   readonly system: readonly SystemPart[];
   readonly tools: readonly Tool[];
   readonly readState: FileReadState;
 };
+
+/** Creates the context pipeline of a sub-agent from the parts of its requests. */
+export type CreateSubAgentContext = (agent: SubAgentRequestParts) => ContextPort;
 
 /** Creates the context pipeline of a sub-agent. Its decisions are not recorded in the session. */
 export function createSubAgentContextPipeline(wiring: ContextPipelineDeps, agent: SubAgentRequestParts): ContextPort {

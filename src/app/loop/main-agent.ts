@@ -13,6 +13,7 @@ type MainAgentDeps = {
   readonly session: Session;
   readonly mcp: McpServers;
   readonly loop: AgentLoopParts;
+  readonly features: readonly Feature[];
   readonly turnLog: Pick<TurnLog, 'expectCacheMiss'>;
   readonly editor: Pick<IdeIntegration, 'waitUntilReady'>;
   /** Resolves when all processes of earlier runs have ended. */
@@ -21,11 +22,11 @@ type MainAgentDeps = {
 
 /** Creates the agent of the conversation. An event is on disk before other listeners get it. */
 export function createMainAgent(core: Core, deps: MainAgentDeps): Agent {
-  const { session, loop } = deps;
+  const { session, loop, features } = deps;
   const { opened } = session;
-  for (const { save } of loop.features) if (save !== undefined) session.addSavedState(save);
+  for (const { save } of features) if (save !== undefined) session.addSavedState(save);
   const debugLog = session.debugLog === undefined ? [] : [{ name: 'debug log', onEvent: session.debugLog }];
-  const agent = composeAgent([createPreparation(core, deps), ...loop.features, ...debugLog], {
+  const agent = composeAgent([createPreparation(core, deps), ...features, ...debugLog], {
     sessionId: opened.id,
     messages: opened.messages,
     queued: opened.stored.queued,

@@ -2,6 +2,7 @@ import type { AgentPort } from '../../agent/agent-deps.ts';
 import { composeAgent } from '../../agent/compose-agent.ts';
 import type { Agent } from '../../contracts/agent.ts';
 import type { AgentEvent, QueuedMessage } from '../../contracts/event.ts';
+import type { SubAgentDefinition } from '../../contracts/extension.ts';
 import type { Feature } from '../../contracts/feature.ts';
 import type { Message } from '../../contracts/message.ts';
 import type { QueryDeps } from '../../contracts/query.ts';
@@ -24,12 +25,12 @@ import {
   type SubAgentRegistry,
   updateSubAgent,
 } from '../../session/sub-agents.ts';
-import { createFileReadState } from '../../tools/files/file-read-state.ts';
+import { createFileReadState, type FileReadState } from '../../tools/files/file-read-state.ts';
 import type { SubAgentCallRegistry } from '../../tools/task/sub-agent-call-registry.ts';
 import type { SubAgentReport } from '../../tools/task/task.ts';
 import type { Core } from '../core.ts';
-import type { FeatureLists } from './list-features.ts';
-import type { QueryDepsFactory, QueryingSubAgent } from './query-deps-factory.ts';
+import type { QueryDepsFactory } from './query-deps-factory.ts';
+import type { QueryingSubAgent } from './sub-agent-query-deps.ts';
 import { buildSubAgentInstructions, openSubAgentWorkspace } from './sub-agent-setup.ts';
 
 /** A run of a sub-agent: its prompt, and the call that started it. */
@@ -57,12 +58,23 @@ export type SubAgentRuns = {
   close(): Promise<void>;
 };
 
+/** The sub-agent for which features are listed. */
+type FeaturedSubAgent = {
+  readonly kind: SubAgentDefinition;
+  readonly agentId: string;
+  /** A hook started it, so hooks that start sub-agents do not run for it. */
+  readonly isForHook: boolean;
+};
+
+/** Lists the features of one run of a sub-agent. */
+export type ListSubAgentFeatures = (agent: FeaturedSubAgent, readState: FileReadState) => readonly Feature[];
+
 type AgentRunDeps = {
   readonly session: Pick<Session, 'transcript'>;
   readonly owners: SubAgentCallRegistry;
   readonly hooks: Hooks;
   readonly deps: QueryDepsFactory;
-  readonly features: FeatureLists;
+  readonly listSubAgentFeatures: ListSubAgentFeatures;
   readonly learn: ModelFallbacks['lookUpModels'];
   readonly mcp: Pick<McpServers, 'leaseTools'>;
 };
@@ -189,7 +201,7 @@ async function runAgent(core: Core, deps: AgentRunDeps, { agent, runner, run, ea
     ]);
     const systemPrompt = context === undefined ? instructions : `${instructions}\n\n${context}`;
     const readState = createFileReadState();
-    const features = deps.features.subAgent({ kind, agentId, isForHook }, readState);
+    const features = deps.listSubAgentFeatures({ kind, agentId, isForHook }, readState);
     const asking: QueryingSubAgent = {
       ...{ kind, agentId, workspace, systemPrompt, model, features, readState },
       privateTools: lease.tools,

@@ -2,13 +2,13 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { createAgent } from '../../../src/sdk/agent/create-agent.ts';
-import { buildApplicationTool } from '../../../src/tools/definition/application-tool.ts';
-import { calls, says, toolUse } from '../../support/api/reply.ts';
-import { type ApiServer, startApiServer } from '../../support/api/server.ts';
-import { composed } from '../../support/composed.ts';
-import { createSlowCallsFeature } from '../../support/slow-calls.ts';
-import { createTempProject } from '../../support/temp-project.ts';
+import { createAgent } from '../../src/sdk/agent/create-agent.ts';
+import { buildApplicationTool } from '../../src/tools/definition/application-tool.ts';
+import { calls, says, toolUse } from '../support/api/reply.ts';
+import { type ApiServer, startApiServer } from '../support/api/server.ts';
+import { composed } from '../support/composed.ts';
+import { createSlowCallsFeature } from '../support/slow-calls.ts';
+import { createTempProject } from '../support/temp-project.ts';
 
 afterEach(() => vi.useRealTimers());
 
