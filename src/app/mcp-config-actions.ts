@@ -1,5 +1,7 @@
+import { join } from 'node:path';
 import type { Environment } from '../contracts/environment.ts';
 import type { McpServerState } from '../contracts/frontend/host-capabilities.ts';
+import type { LoadedSettings } from '../contracts/settings.ts';
 import { loadExtensions } from '../extensions/load-extensions.ts';
 import { getErrorMessage } from '../lib/errors.ts';
 import { RUN_MARKER } from '../lib/processes/process-tree.ts';
@@ -20,6 +22,10 @@ import {
   hashMcpServerLaunch,
 } from '../mcp/configured-mcp-server.ts';
 import { createMcpHub } from '../mcp/hub.ts';
+import { createPermissionPolicySource } from '../permissions/permission-policy-source.ts';
+import { listDeniedPaths } from '../sandbox/create-plan.ts';
+import { createLazyNetwork } from '../sandbox/network/lazy-network.ts';
+import { createSandbox, type Sandbox } from '../sandbox/sandbox.ts';
 import { openRunCleanupLog } from '../session/run-cleanup-log.ts';
 import { loadEnabledPlugins } from '../settings/load-enabled-plugins.ts';
 import { openTrustStore } from '../settings/trust-store.ts';
@@ -155,8 +161,10 @@ async function listConfigured(environment: Environment, cwd: string): Promise<Co
 
 async function probeServers(servers: readonly ConfiguredMcpServer[], environment: Environment, cwd: string) {
   const runLedger = openRunCleanupLog(environment.ouroHome, crypto.randomUUID());
-  const { isTrusted: trusted, programs } = await loadFolderTrust(cwd, environment, undefined);
-  const guard = createProgramGuard({ cwd, trusted, programs, environment, getRoots: () => [cwd] });
+  const { isTrusted: trusted, programs, isApproved } = await loadFolderTrust(cwd, environment, undefined);
+  const loaded = await readSettings({ cwd }, environment, trusted, isApproved);
+  const sandbox = createSandboxOfFolder(environment, { cwd, trusted, loaded });
+  const guard = createProgramGuard({ cwd, trusted, programs, environment, sandbox, getRoots: () => [cwd] });
   const hub = createMcpHub({
     checkProgram: guard.check,
     servers,
@@ -176,5 +184,25 @@ async function probeServers(servers: readonly ConfiguredMcpServer[], environment
   const states = hub.listStates();
   await hub.close();
   runLedger.close();
+  sandbox.close();
   return states;
+}
+
+/** Creates the sandbox that servers of the workspace would have in a session. */
+function createSandboxOfFolder(
+  environment: Environment,
+  { cwd, trusted, loaded }: { readonly cwd: string; readonly trusted: boolean; readonly loaded: LoadedSettings },
+): Sandbox {
+  const { getUnsandboxedPolicy, getRoots } = createPermissionPolicySource({
+    ...{ environment, cwd, trusted, canBypass: false, options: { addDirs: [] } },
+    getLoadedSettings: () => loaded,
+    getLive: () => ({ mode: 'default', grants: [], directories: [] }),
+  });
+  return createSandbox({
+    ...{ environment, cwd, getRoots, now: Date.now, takeOpenedPaths: () => [] },
+    getSettings: () => loaded.merged,
+    sessionFolder: join(environment.ouroHome, 'no-session'),
+    network: createLazyNetwork(() => Promise.reject(new Error('commands do not run here'))),
+    getDeniedPaths: (use) => listDeniedPaths(getUnsandboxedPolicy(cwd), use),
+  });
 }

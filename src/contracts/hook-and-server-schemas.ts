@@ -49,6 +49,26 @@ export const hookGroupSchema = z.strictObject({
   hooks: z.array(hook),
 });
 
+/** The schema of what an entry of a program asks for beyond the sandbox of programs of the project. */
+export const programSandboxSchema = z.lazy(() =>
+  z.union([z.enum(['write', 'network', 'off']), z.array(z.enum(['write', 'network', 'off'])).min(1)]),
+);
+
+/** The schema of a formatter or linter. */
+export const checkerSchema = z.lazy(() =>
+  z.union([text.min(1), z.strictObject({ command: text.min(1), sandbox: programSandboxSchema.optional() })]),
+);
+
+/** The schema of the status line. */
+export const statusLineSchema = z.lazy(() =>
+  z.strictObject({
+    type: z.literal('command').optional(),
+    command: text.min(1),
+    padding: z.number().int().min(0).max(20).optional(),
+    sandbox: programSandboxSchema.optional(),
+  }),
+);
+
 /** The schema of an MCP server, started by a command or reached by URL. */
 export const mcpServerSchema = z.lazy(() =>
   z
@@ -61,6 +81,8 @@ export const mcpServerSchema = z.lazy(() =>
       headers: z.record(z.string(), z.string()).optional(),
       timeout: z.number().positive().optional(),
       disabled: z.boolean().optional(),
+      /** For servers in the workspace, which run in a sandbox. */
+      sandbox: programSandboxSchema.optional(),
       /** For servers without dynamic client registration. */
       oauth: z
         .object({

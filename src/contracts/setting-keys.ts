@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import { HOOK_EVENTS } from './hook.ts';
 import {
+  checkerSchema,
   hookGroupSchema,
   mcpServerSchema,
   pluginConfigsSchema,
+  statusLineSchema,
   webSearchSettingsSchema,
 } from './hook-and-server-schemas.ts';
 import type { JsonValue } from './json.ts';
@@ -165,12 +167,12 @@ export const settingsSchema = z.strictObject({
   projectVariables: liveKey(textList, 'none', 'Further variables that the `env` of a project may set.', isOwn),
   mcpServers: liveKey(z.record(text, mcpServerSchema), 'none', 'MCP servers by name.', isPower),
   formatter: liveKey(
-    nonEmptyText,
+    checkerSchema,
     'none',
     'Formats changed files at the end of a turn: `auto`, or a command line that gets the files.',
     isOwn,
   ),
-  linter: liveKey(nonEmptyText, 'none', 'Checks changed files after a turn: `auto`, `fix`, or a command line.', isOwn),
+  linter: liveKey(checkerSchema, 'none', 'Checks changed files after a turn: `auto`, `fix`, or a command line.', isOwn),
   projectPrograms: liveKey(flag, 'false', 'Uses checkers in `node_modules/.bin`, once approved.', isOwn),
   languageServers: liveKey(
     z.record(text, jsonValue),
@@ -241,11 +243,7 @@ export const settingsSchema = z.strictObject({
     isOwn,
   ),
   statusLine: liveKey(
-    z.strictObject({
-      type: z.literal('command').optional(),
-      command: nonEmptyText,
-      padding: z.number().int().min(0).max(20).optional(),
-    }),
+    statusLineSchema,
     'built-in',
     'A command whose first lines of output are the status line.',
     isPower,

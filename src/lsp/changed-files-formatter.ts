@@ -3,7 +3,8 @@ import type { Feature } from '../contracts/feature.ts';
 import type { SessionCore } from '../contracts/session-core.ts';
 import type { FileLocks } from '../lib/files/file-locks.ts';
 import { isPathBelow } from '../lib/files/path-style.ts';
-import type { ProgramCheck } from '../lib/processes/program-check.ts';
+import { omitUndefined } from '../lib/json.ts';
+import type { ProgramCheck, ProgramStart } from '../lib/processes/program-check.ts';
 import { describeUnseenChanges } from '../tools/files/disk-changes.ts';
 import type { FileReadState } from '../tools/files/file-read-state.ts';
 import { listTouchedFiles } from '../tools/touched-files.ts';
@@ -26,6 +27,12 @@ type TurnEndDeps = {
   readonly readState: FileReadState;
 };
 
+/** A formatter or linter as the settings have it. */
+type Checker = { readonly command: string; readonly sandbox?: ProgramStart['sandbox'] | undefined };
+
+const toChecker = (setting: string | Checker): Checker =>
+  typeof setting === 'string' ? { command: setting } : setting;
+
 /** Creates the linting and formatting of a session. It runs in trusted folders, if the user has set a program. */
 export function createChangedFilesFormatter(
   core: SessionCore & { readonly locks: FileLocks },
@@ -40,14 +47,14 @@ export function createChangedFilesFormatter(
     const files = [...written];
     written.clear();
     const reports = [];
-    if (linter !== undefined) reports.push(...(await run('linter', linter, files, signal)));
-    if (formatter !== undefined) reports.push(...(await run('formatter', formatter, files, signal)));
+    if (linter !== undefined) reports.push(...(await run('linter', toChecker(linter), files, signal)));
+    if (formatter !== undefined) reports.push(...(await run('formatter', toChecker(formatter), files, signal)));
     return reports;
   }
 
   async function run(
     kind: FileCheckerKind,
-    setting: string,
+    { command: setting, sandbox }: Checker,
     files: readonly string[],
     signal: AbortSignal,
   ): Promise<readonly string[]> {
@@ -63,6 +70,7 @@ export function createChangedFilesFormatter(
       usesProjectPrograms,
       variables: settings.variables(),
       checkProgram,
+      ...omitUndefined({ sandbox }),
     };
     // Recorded like the changes of a command, so that an undo takes them back too.
     const watch = await checkpoints?.beforeCommand(files);

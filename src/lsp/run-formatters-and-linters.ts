@@ -1,8 +1,14 @@
 import { extname, relative } from 'node:path';
 import { type FileLocks, FileStaysLocked } from '../lib/files/file-locks.ts';
 import { readRegularFile } from '../lib/files/read-regular-file.ts';
+import { omitUndefined } from '../lib/json.ts';
 import { findShell } from '../lib/processes/find-shell.ts';
-import type { ProgramCheck } from '../lib/processes/program-check.ts';
+import {
+  describeSandboxRun,
+  type ProgramCheck,
+  type ProgramCheckResult,
+  type ProgramStart,
+} from '../lib/processes/program-check.ts';
 import { createFailedResult, type RunProgramOptions, runProgram } from '../lib/processes/run-program.ts';
 import { sanitizeUntrusted } from '../lib/text/sanitize.ts';
 import { findProjectProgram, isProgramOfProject, type ProjectCondition } from './project-programs.ts';
@@ -76,6 +82,8 @@ export type ProjectCheckRequest = {
   readonly kind: FileCheckerKind;
   /** `auto` for the programs of the project, `fix` for its linters with fixes, or a command line that gets the files. */
   readonly setting: string;
+  /** The requests of the setting for more than the sandbox of programs of the project gives. */
+  readonly sandbox?: ProgramStart['sandbox'];
   readonly folder: string;
   readonly path: readonly string[];
   readonly usesProjectPrograms: boolean;
@@ -106,13 +114,18 @@ export async function runFormattersOrLinters(
     const options = { cwd: folder, env, timeoutMs: TIMEOUT_MS, signal };
     // The files are data: what is checked is the program with its options.
     const start = command === SHELL ? { line: request.setting } : { argv: [program, ...args] };
-    const use = kind === 'linter' && request.setting === 'auto' ? 'reads' : 'writes';
-    const checked = await request.checkProgram({ command: start, cwd: folder, variables: env }, use);
+    const use = kind === 'linter' && request.setting === 'auto' ? 'reads' : 'formats';
+    const { sandbox } = request;
+    const checked = await request.checkProgram(
+      { command: start, cwd: folder, variables: env, ...omitUndefined({ sandbox }) },
+      use,
+    );
     // Such a program reads files and writes them later: an edit of another session in between would be lost.
     const ended = checked.ok
       ? await locks
           .run(files, () => runWrapped(checked.wrap([program, ...args, ...files]), options), signal)
           .catch((thrown: unknown) => explainSkip(thrown, signal))
+          .finally(() => checked.sandbox?.ended())
       : createFailedResult(checked.why);
     if (ended === undefined || signal.aborted) continue;
     if (typeof ended === 'string') {
@@ -124,13 +137,20 @@ export async function runFormattersOrLinters(
     const output = sanitizeUntrusted(`${stdout}${stderr}`).trim().slice(-OUTPUT_CHARS);
     const reason = timedOut ? `took more than ${TIMEOUT_MS / 1_000} s` : (problem ?? `exited with code ${code}`);
     const names = files.map((file) => relative(folder, file)).join(', ');
-    const advice = kind === 'linter' && code === FOUND ? ' Problems older than your changes need no fix.' : '';
+    const hasFindings = kind === 'linter' && code === FOUND;
+    const advice = hasFindings ? ' Problems older than your changes need no fix.' : adviseOnSandbox(checked, kind);
     reports.push(
       `The ${kind} ${getName(command, args)} ${reason} for ${names}.${advice}${output === '' ? '' : `\n${output}`}`,
     );
   }
   const after = await readTexts([...before.keys()]);
   return { changed: [...before].flatMap(([file, text]) => (after.get(file) === text ? [] : [file])), reports };
+}
+
+/** Says how the setting of a program that failed gives it more than its sandbox. */
+function adviseOnSandbox(checked: ProgramCheckResult, kind: FileCheckerKind): string {
+  if (!checked.ok || checked.sandbox === undefined) return '';
+  return ` It ran in the sandbox, ${describeSandboxRun(checked.sandbox)}; "${kind}": {"command": "…", "sandbox": "network" or "off"} in the user's settings gives it more.`;
 }
 
 /** Returns why the files could not be locked; `undefined` after an abort. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { HostMcpServer } from '../contracts/frontend/host-capabilities.ts';
 import type { McpServerConfig } from '../contracts/hook-and-server-schemas.ts';
+import { describeSandboxRequest } from '../lib/processes/program-check.ts';
 import { redactSecrets } from '../lib/text/redact-secrets.ts';
 
 /** Name of the file with the user's logins. */
@@ -22,6 +23,8 @@ export type McpServerLaunch =
       readonly command: string;
       readonly args: readonly string[];
       readonly env: Readonly<Record<string, string>>;
+      /** The requests for more than the sandbox of servers in the workspace gives. */
+      readonly sandbox?: McpServerConfig['sandbox'];
     }
   | {
       readonly kind: 'http' | 'sse';
@@ -54,7 +57,13 @@ export function hashMcpServerLaunch(launch: McpServerLaunch): string {
     kind === 'host'
       ? [kind, launch.server.name]
       : kind === 'stdio'
-        ? [kind, launch.command, launch.args, sortEntries(launch.env)]
+        ? [
+            kind,
+            launch.command,
+            launch.args,
+            sortEntries(launch.env),
+            ...(launch.sandbox === undefined ? [] : [launch.sandbox]),
+          ]
         : [kind, launch.url, sortEntries(launch.headers), ...(launch.oauth === undefined ? [] : [launch.oauth])];
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 }
@@ -73,8 +82,12 @@ export function describeMcpServerLaunch(launch: McpServerLaunch): string {
 export function describeMcpLaunchDetails(launch: McpServerLaunch): string {
   if (launch.kind === 'host') return describeMcpServerLaunch(launch);
   const variables = Object.entries(launch.kind === 'stdio' ? launch.env : launch.headers);
+  const sandbox =
+    launch.kind !== 'stdio' || launch.sandbox === undefined ? [] : [describeSandboxRequest(launch.sandbox)];
   const login = launch.kind === 'stdio' || launch.oauth === undefined ? [] : [`OAuth ${formatLogin(launch.oauth)}`];
-  const extras = [...variables.map(([name, value]) => `${name}=${redactSecrets(value)}`), ...login].join(', ');
+  const extras = [...variables.map(([name, value]) => `${name}=${redactSecrets(value)}`), ...login, ...sandbox].join(
+    ', ',
+  );
   return extras === '' ? describeMcpServerLaunch(launch) : `${describeMcpServerLaunch(launch)}, with ${extras}`;
 }
 
@@ -138,7 +151,7 @@ export function expandMcpLaunch(
   if (launch.kind === 'host') return { value: launch, missing };
   const value: McpServerLaunch =
     launch.kind === 'stdio'
-      ? { kind: 'stdio', command: expand(launch.command), args: launch.args.map(expand), env: expandAll(launch.env) }
+      ? { ...launch, command: expand(launch.command), args: launch.args.map(expand), env: expandAll(launch.env) }
       : {
           ...launch,
           url: expand(launch.url),

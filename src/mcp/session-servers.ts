@@ -28,7 +28,7 @@ import { createSessionMcpSampler } from './session-sampler.ts';
 type McpGuard = {
   readonly check: ProgramCheck;
   /** Approves the files of a program that the user has just agreed to start. */
-  approve(command: ProgramStart['command']): Promise<void>;
+  approve(start: Pick<ProgramStart, 'command'>, env: Readonly<Record<string, string>>): Promise<void>;
 };
 
 type McpCore = SessionCore & {
@@ -216,7 +216,7 @@ function createApproval({
       const notice = await openMcpServerApprovals(environment.ouroHome, cwd).save(name, { hash: server.hash, verdict });
       const { launch: agreed } = server;
       if (verdict === 'approved' && agreed.kind === 'stdio')
-        await guard.approve({ argv: [agreed.command, ...agreed.args] });
+        await guard.approve({ command: { argv: [agreed.command, ...agreed.args] } }, agreed.env);
       const updated = (await loadConfig()).servers.find((candidate) => candidate.name === name);
       if (updated !== undefined) await hub.putServer(updated);
       // A server shown before is not repeated.

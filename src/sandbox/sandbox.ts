@@ -57,6 +57,7 @@ type SandboxState =
 /** A program that ouro starts by itself in the sandbox of commands. */
 type SandboxedProgram = {
   readonly network: 'none' | 'open';
+  readonly workspace: 'read-only' | 'writable';
   /** Paths that it reads or writes besides the workspace. */
   readonly readable: readonly string[];
   readonly writable: readonly string[];
@@ -196,7 +197,7 @@ export function createSandbox({
       const sandboxArgs = buildSandboxArgs(current.program, plan);
       return (argv) => [...sandboxArgs, ...argv];
     },
-    prepareProgram({ network: access, readable, writable, keptVariables }) {
+    prepareProgram({ network: access, workspace, readable, writable, keptVariables }) {
       if (!findSandboxProgram(environment, getRoots().map(resolveAllLinks)).ok) return { is: 'absent' };
       try {
         prepareSandboxCacheFolder(join(folder, 'caches'), now());
@@ -212,6 +213,11 @@ export function createSandbox({
       if (!probe.ok) return probe.isUndecided === true ? { is: 'undecided', why: probe.why } : { is: 'absent' };
       const { program } = probe;
       const secretVariables = planned.secretVariables.filter((name) => !keptVariables.includes(name));
+      if (workspace === 'read-only') {
+        prepareSandboxCacheFolder(planned.cacheFolder, now());
+        const args = buildSandboxArgs(program, { ...makeReadOnly(planned), secretVariables });
+        return { is: 'ready', wrap: (argv) => [...args, ...argv], ended: () => undefined };
+      }
       const args = buildSandboxArgs(program, start({ ...planned, secretVariables }));
       return { is: 'ready', wrap: (argv) => [...args, ...argv], ended: () => end('over') };
     },
@@ -235,6 +241,15 @@ export function createSandbox({
       network.close();
       privateTmp?.close();
     },
+  };
+}
+
+/** Takes the writable folders out of a plan, and with them what protects paths in them. */
+function makeReadOnly({ worktree: _, ...plan }: SandboxPlan): SandboxPlan {
+  const gitConfigPaths = { folders: [], files: [] };
+  return {
+    ...{ ...plan, gitConfigPaths },
+    ...{ roots: [], allowWrite: [], denyWrite: [], nestedGitPaths: [], programFiles: [], ignoreFiles: [] },
   };
 }
 

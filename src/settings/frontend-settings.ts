@@ -10,6 +10,7 @@ import type { Settings } from '../contracts/settings.ts';
 import { ignoreMissingFile } from '../lib/errors.ts';
 import { watchFolder } from '../lib/files/file-change-detector.ts';
 import { readFileOrPipe, readRegularFile } from '../lib/files/read-regular-file.ts';
+import { omitUndefined } from '../lib/json.ts';
 import { runShellCommand } from '../lib/processes/find-shell.ts';
 import type { ProgramCheck } from '../lib/processes/program-check.ts';
 import { createTimeoutBackoff } from '../lib/processes/timeout-backoff.ts';
@@ -91,6 +92,7 @@ export function createStatusLineScript(deps: StatusLineDeps): () => Promise<stri
   let next: Promise<string | undefined> | undefined;
 
   async function runCommand(command: string): Promise<string | undefined> {
+    const sandbox = deps.settings().statusLine?.sandbox;
     if (backoff.isPaused(command)) return undefined;
     const { code, stdout, timedOut } = await runShellCommand('sh', command, {
       cwd: deps.cwd(),
@@ -99,7 +101,7 @@ export function createStatusLineScript(deps: StatusLineDeps): () => Promise<stri
       timeoutMs: TIMEOUT_MS,
       killSignal: 'SIGKILL',
       maxBytes: MAX_BYTES,
-      check: deps.checkProgram,
+      check: (start, use) => deps.checkProgram({ ...start, ...omitUndefined({ sandbox }) }, use),
       use: 'reads',
     });
     backoff.record(command, { timedOut, tookMs: TIMEOUT_MS });

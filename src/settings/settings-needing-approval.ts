@@ -5,11 +5,12 @@ import { parse } from 'jsonc-parser';
 import { z } from 'zod';
 import type { TrustEffect } from '../contracts/frontend/first-run.ts';
 import type { HookConfig } from '../contracts/hook.ts';
-import type { McpServerConfig } from '../contracts/hook-and-server-schemas.ts';
+import { type McpServerConfig, programSandboxSchema } from '../contracts/hook-and-server-schemas.ts';
 import type { Settings, SettingsLayer, SettingsProblem } from '../contracts/settings.ts';
 import { ignoreMissingFile } from '../lib/errors.ts';
 import { readFileOrPipe } from '../lib/files/read-regular-file.ts';
 import { omitUndefined } from '../lib/json.ts';
+import { describeSandboxRequest } from '../lib/processes/program-check.ts';
 import { formatBytes } from '../lib/text/format.ts';
 import { listSettingKeys } from './list-setting-keys.ts';
 
@@ -103,7 +104,9 @@ export function describeSettingsEffects({ file, settings, lineOf }: SettingsLaye
     ...(settings.enabledMcpjsonServers ?? []).map((name, index) =>
       effect('server', `approves the server ${name} of .mcp.json`, ['enabledMcpjsonServers', index]),
     ),
-    ...(statusLine === undefined ? [] : [effect('command', `status line: ${statusLine.command}`, ['statusLine'])]),
+    ...(statusLine === undefined
+      ? []
+      : [effect('command', `status line: ${describeStatusLine(statusLine)}`, ['statusLine'])]),
     ...Object.entries(env).map(([name, value]) => effect('variable', `${name}=${value}`, ['env', name])),
     ...(permissions.allow ?? []).map((rule, index) =>
       effect('rule', `allows ${rule}`, ['permissions', 'allow', index], rule),
@@ -143,22 +146,23 @@ function describeHook(hook: HookConfig): string {
   ].join('; ');
 }
 
-const describeSandboxRequest = (sandbox: 'network' | 'off') =>
-  sandbox === 'network' ? 'with network' : 'outside the sandbox';
+const describeStatusLine = ({ command, sandbox }: NonNullable<Settings['statusLine']>) =>
+  [command, ...(sandbox === undefined ? [] : [describeSandboxRequest(sandbox)])].join('; ');
 
 /** Describes how an MCP server is started or reached, and everything it receives. */
-function describeMcpServerGrants({ command = '', args = [], env, url, headers, oauth }: ServerEntry): string {
+function describeMcpServerGrants({ command = '', args = [], env, url, headers, oauth, sandbox }: ServerEntry): string {
   return [
     url ?? [command, ...args].join(' '),
     ...(url === undefined || command === '' ? [] : [[command, ...args].join(' ')]),
     ...(env === undefined ? [] : [`env: ${formatPairs(env)}`]),
     ...(headers === undefined ? [] : [`headers: ${formatPairs(headers)}`]),
     ...(oauth === undefined ? [] : [`login: ${JSON.stringify(oauth)}`]),
+    ...(sandbox === undefined ? [] : [describeSandboxRequest(sandbox)]),
   ].join('; ');
 }
 
 type ServerEntry = {
-  readonly [key in 'command' | 'args' | 'env' | 'url' | 'headers']?: McpServerConfig[key] | undefined;
+  readonly [key in 'command' | 'args' | 'env' | 'url' | 'headers' | 'sandbox']?: McpServerConfig[key] | undefined;
 } & { readonly oauth?: object | undefined };
 
 function formatPairs(record: Readonly<Record<string, string>>): string {
@@ -175,6 +179,7 @@ const serverSchema = z.lazy(() =>
     env: z.record(z.string(), z.string()).optional(),
     headers: z.record(z.string(), z.string()).optional(),
     oauth: z.record(z.string(), z.unknown()).optional(),
+    sandbox: programSandboxSchema.optional().catch(undefined),
   }),
 );
 const serversSchema = z.lazy(() =>
@@ -224,7 +229,9 @@ async function readServers(file: string): Promise<Readonly<Record<string, unknow
 export async function readProjectServers(dir: string): Promise<NonNullable<Settings['mcpServers']>> {
   const servers = Object.entries(await readServers(join(dir, '.mcp.json'))).flatMap(([name, entry]) => {
     const { data } = serverSchema.safeParse(entry);
-    return data?.command === undefined ? [] : [[name, omitUndefined({ command: data.command, args: data.args })]];
+    return data?.command === undefined
+      ? []
+      : [[name, omitUndefined({ command: data.command, args: data.args, env: data.env })]];
   });
   return Object.fromEntries(servers);
 }

@@ -27,39 +27,55 @@ export function listConfiguredPrograms(
 ): readonly ProgramFile[] {
   const isChangeable = createChangeableTest([realDir], environment.home);
   const variables = { ...environment.variables, CLAUDE_PROJECT_DIR: realDir, OURO_PROJECT_DIR: realDir };
-  const toStart = (command: ProgramStart['command']): ProgramStart => ({ command, cwd: realDir, variables });
+  const toStart = ({ command, env = {} }: Program): ProgramStart => ({
+    command,
+    cwd: realDir,
+    variables: { ...variables, ...env },
+    entryVariables: Object.keys(env),
+  });
   const usesLocal = sources.some(({ projectPrograms }) => projectPrograms === true);
   const starts = [
-    ...sources.flatMap(listCommands),
+    ...sources.flatMap(listPrograms),
     ...[...decodePrograms(known).keys(), ...(usesLocal ? listLocalPrograms(realDir) : [])].map((path) => ({
-      argv: [path],
+      command: { argv: [path] },
     })),
   ].map(toStart);
   const files = starts.flatMap((start) => listProgramFiles(start, isChangeable));
   return [...new Map(files.map((file) => [file.path, file])).values()].toSorted((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-function listCommands({
+/** A program, with the variables that its entry sets. */
+type Program = Pick<ProgramStart, 'command'> & { readonly env?: Readonly<Record<string, string>> | undefined };
+
+function listPrograms({
   hooks = {},
   mcpServers = {},
   statusLine,
   formatter,
   linter,
   languageServers = {},
-}: ConfiguredPrograms['sources'][number]): readonly ProgramStart['command'][] {
-  const checkers = [formatter, linter].filter((setting) => setting !== 'auto' && setting !== 'fix');
+}: ConfiguredPrograms['sources'][number]): readonly Program[] {
+  const checkers = [formatter, linter]
+    .map((setting) => (typeof setting === 'object' ? setting.command : setting))
+    .filter((line) => line !== 'auto' && line !== 'fix');
   const lines = [statusLine?.command, ...checkers].filter((line) => line !== undefined);
   const servers = [...Object.values(mcpServers), ...Object.values(languageServers).map(parseServer)];
   return [
     ...Object.values(hooks).flatMap((groups) =>
-      groups.flatMap(({ hooks: all }) => all.map((hook) => ({ line: buildHookCommandLine(hook) }))),
+      groups.flatMap(({ hooks: all }) => all.map((hook) => ({ command: { line: buildHookCommandLine(hook) } }))),
     ),
-    ...lines.map((line) => ({ line })),
-    ...servers.flatMap(({ command, args = [] }) => (command === undefined ? [] : [{ argv: [command, ...args] }])),
+    ...lines.map((line) => ({ command: { line } })),
+    ...servers.flatMap(({ command, args = [], env }) =>
+      command === undefined ? [] : [{ command: { argv: [command, ...args] }, env }],
+    ),
   ];
 }
 
-type Server = { readonly command?: string | undefined; readonly args?: readonly string[] | undefined };
+type Server = {
+  readonly command?: string | undefined;
+  readonly args?: readonly string[] | undefined;
+  readonly env?: Readonly<Record<string, string>> | undefined;
+};
 
 function parseServer(entry: unknown): Server {
   if (typeof entry !== 'object' || entry === null) return {};

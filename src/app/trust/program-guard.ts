@@ -1,9 +1,17 @@
 import { formatHomePath } from '../../lib/files/path-style.ts';
-import type { ProgramCheck, ProgramCheckResult, ProgramStart, ProgramUse } from '../../lib/processes/program-check.ts';
+import type {
+  ProgramCheck,
+  ProgramCheckResult,
+  ProgramSandboxRun,
+  ProgramStart,
+  ProgramUse,
+} from '../../lib/processes/program-check.ts';
+import { isRunnerConfiguration } from '../../lib/programs/package-runners.ts';
 import { listProgramFiles, type ProgramFile } from '../../lib/programs/program-files.ts';
 import { holdsSecret } from '../../sandbox/credentials.ts';
 import type { ReadOnlySandbox } from '../../sandbox/read-only/read-only-sandbox.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
+import { listSharedPaths } from '../../sandbox/shared-paths.ts';
 import { createChangeableTest } from '../../settings/program-approvals.ts';
 import type { Core } from '../core.ts';
 
@@ -11,7 +19,7 @@ import type { Core } from '../core.ts';
 export type ProgramGuard = {
   readonly check: ProgramCheck;
   /** Approves the files of a program that the user has just agreed to start. */
-  readonly approve: (command: ProgramStart['command']) => Promise<void>;
+  readonly approve: (start: Pick<ProgramStart, 'command'>, env: Readonly<Record<string, string>>) => Promise<void>;
 };
 
 type GuardDeps = Pick<Core, 'cwd' | 'trusted' | 'programs'> & {
@@ -40,8 +48,9 @@ export function createProgramGuard(deps: GuardDeps): ProgramGuard {
       if (first === undefined) return limitProgram(start, use, files, deps);
       return { ok: false, why: explainRefusal(first, { cwd, trusted, home: environment.home }) };
     },
-    async approve(command) {
-      if (trusted) await programs.approve(listFiles({ command, cwd, variables: environment.variables }));
+    async approve({ command }, env) {
+      const variables = { ...environment.variables, ...env };
+      if (trusted) await programs.approve(listFiles({ command, cwd, variables, entryVariables: Object.keys(env) }));
     },
   };
 }
@@ -50,8 +59,9 @@ export function createProgramGuard(deps: GuardDeps): ProgramGuard {
 const OPEN_FILTER = ['/bin/bash', '--noprofile', '--norc', '-c', 'exec 4<"$0"; exec "$@"'];
 
 /**
- * Limits a program of the project: it gets no variables with secrets, one that only reads runs where it can neither write
- * nor connect, and one that the project names where it can write the workspace.
+ * Limits a program of the project: it gets no variables with secrets, and runs in the sandbox that its use of the
+ * workspace and the requests of its entry call for. Hooks are the project's if it names them, all others if they lie in
+ * it.
  */
 function limitProgram(
   start: ProgramStart,
@@ -59,18 +69,33 @@ function limitProgram(
   files: readonly ProgramFile[],
   deps: GuardDeps,
 ): ProgramCheckResult {
-  const isInProject = files.length > 0;
-  if (!isInProject && start.origin !== 'project') return UNLIMITED;
+  if (files.length === 0 && start.origin !== 'project') return UNLIMITED;
   // On Windows no path of a shell is known.
   const secrets = process.platform === 'win32' ? [] : listSecretVariables(start);
   const withoutSecrets = secrets.length === 0 ? [] : ['/bin/sh', '-c', `unset ${secrets.join(' ')}; exec "$@"`, 'sh'];
-  const limits = isInProject && use === 'reads' ? startReadOnly(start, deps) : startWriting(start, use, files, deps);
+  const limits = chooseSandbox(start, use, files, deps);
   if (!limits.ok) return limits;
   return { ...limits, wrap: (argv) => [...withoutSecrets, ...limits.wrap(argv)] };
 }
 
 const UNLIMITED: ProgramCheckResult = { ok: true, wrap: (argv) => argv };
 
+function chooseSandbox(
+  start: ProgramStart,
+  use: ProgramUse,
+  files: readonly ProgramFile[],
+  deps: GuardDeps,
+): ProgramCheckResult {
+  const requests = [start.sandbox ?? []].flat();
+  const isLimited =
+    use === 'writes' ? start.origin === 'project' : files.some((file) => !isRunnerConfiguration(file, start));
+  if (!isLimited || requests.includes('off')) return UNLIMITED;
+  if (use === 'reads' && requests.length === 0) return startReadOnly(start, deps);
+  const canWrite = use === 'writes' || use === 'formats' || requests.includes('write');
+  return startInSandbox(start, files, { canWrite, hasNetwork: requests.includes('network') }, deps);
+}
+
+/** Runs a program where it can neither write nor connect. */
 function startReadOnly({ cwd }: ProgramStart, { readOnlySandbox }: GuardDeps): ProgramCheckResult {
   const undecided = readOnlySandbox?.findUndecidedReason();
   if (undecided !== undefined) return refuseUndecided(undecided, 'run "ouro doctor"');
@@ -88,31 +113,31 @@ function refuseUndecided(why: string, advice: string): ProgramCheckResult {
   };
 }
 
-/** Prepares the sandbox of a program that the project names and that writes, unless its entry asks for none. */
-function startWriting(
+/** Runs a program in the sandbox of commands. */
+function startInSandbox(
   start: ProgramStart,
-  use: ProgramUse,
   files: readonly ProgramFile[],
-  { sandbox, cwd }: GuardDeps,
+  { canWrite, hasNetwork }: Pick<ProgramSandboxRun, 'canWrite' | 'hasNetwork'>,
+  { sandbox, cwd, environment }: GuardDeps,
 ): ProgramCheckResult {
-  if (start.origin !== 'project' || use !== 'writes' || start.sandbox === 'off') return UNLIMITED;
-  const hasNetwork = start.sandbox === 'network';
   const { CLAUDE_PROJECT_DIR: projectFolder } = start.variables;
   const run = sandbox?.prepareProgram({
     network: hasNetwork ? 'open' : 'none',
+    workspace: canWrite ? 'writable' : 'read-only',
     // The settings may be those of a folder above, with their scripts.
     readable: [
       start.cwd,
       cwd,
       ...(projectFolder === undefined ? [] : [projectFolder]),
-      ...files.map(({ path }) => path),
+      ...files.flatMap(({ path, real }) => [path, real]),
+      ...listSharedPaths(cwd, environment.home),
     ],
     writable: start.writableFolder === undefined ? [] : [start.writableFolder],
     keptVariables: [...(start.entryVariables ?? []), ...listNamedVariables(start)],
   });
   switch (run?.is) {
     case 'ready':
-      return { ok: true, wrap: run.wrap, sandbox: { hasNetwork, ended: run.ended } };
+      return { ok: true, wrap: run.wrap, sandbox: { hasNetwork, canWrite, ended: run.ended } };
     case 'undecided':
       return refuseUndecided(run.why, 'set "sandbox": "off" in its entry');
     default:

@@ -3,11 +3,11 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { getErrorMessage } from '../errors.ts';
-import { isObjectOrArray } from '../json.ts';
+import { isObjectOrArray, omitUndefined } from '../json.ts';
 import { getProcessStartTime } from './process-info.ts';
 import { createProcessMarkerCommand } from './process-markers.ts';
 import { CALL_MARKER, killProcessTree } from './process-tree.ts';
-import type { ProgramCheck, ProgramCheckResult, ProgramUse } from './program-check.ts';
+import type { ProgramCheck, ProgramCheckResult, ProgramSandboxRun, ProgramStart, ProgramUse } from './program-check.ts';
 
 /** A record of child processes on disk, so that the next start can kill those that a crash left running. */
 export type ChildProcessLedger = {
@@ -30,6 +30,8 @@ export type PipedProgramOptions = {
   readonly entryVariables?: readonly string[];
   readonly marker: string;
   readonly ledger: ChildProcessLedger | undefined;
+  /** The requests of its entry for more than the sandbox of programs of the project gives. */
+  readonly sandbox?: ProgramStart['sandbox'];
   /** Decides about the start, and how it uses the workspace. */
   readonly check: ProgramCheck;
   readonly use: ProgramUse;
@@ -54,6 +56,8 @@ export type PipedProgram = {
   close(): Promise<void>;
   /** Reason of its end, if known. */
   getEndReason(): string | undefined;
+  /** The sandbox that it was started in; `undefined` on the host. */
+  getSandbox(): ProgramSandboxRun | undefined;
   /** Id of its process group, once it runs. */
   getGroupId(): number | undefined;
 };
@@ -72,15 +76,21 @@ export function createPipedProgram(options: PipedProgramOptions, listeners: Pipe
   let ending: string | undefined;
   let closed: Promise<void> | undefined;
   let graceMs = EXIT_GRACE_MS;
+  let sandboxRun: ProgramSandboxRun | undefined;
 
   /** Starts the process. It is closed as soon as it exits and its pipes are drained. */
   async function launch(): Promise<void> {
-    const { command, args, cwd, env, entryVariables = [] } = options;
+    const { command, args, cwd, env, entryVariables = [], sandbox } = options;
     const start = { command: { argv: [command, ...args] }, cwd, variables: env, entryVariables };
-    const checked = await options.check(start, options.use);
+    const checked = await options.check({ ...start, ...omitUndefined({ sandbox }) }, options.use);
+    if (checked.ok) sandboxRun = checked.sandbox;
     if (!checked.ok) ending ??= checked.why;
     // It may have been closed meanwhile.
-    if (!checked.ok || closed !== undefined) throw new Error(ending ?? 'it was closed');
+    if (!checked.ok) throw new Error(ending);
+    if (closed !== undefined) {
+      checked.sandbox?.ended();
+      throw new Error(ending ?? 'it was closed');
+    }
     return spawnChecked(checked.wrap);
   }
 
@@ -117,6 +127,7 @@ export function createPipedProgram(options: PipedProgramOptions, listeners: Pipe
 
   async function shutDown(): Promise<void> {
     if (child?.pid !== undefined) await killGroup(child, { pid: child.pid, startTime }, options, graceMs);
+    sandboxRun?.ended();
     listeners.onEnd();
   }
 
@@ -151,6 +162,7 @@ export function createPipedProgram(options: PipedProgramOptions, listeners: Pipe
       return closed;
     },
     getEndReason: () => ending,
+    getSandbox: () => sandboxRun,
     getGroupId: () => child?.pid,
   };
   return program;

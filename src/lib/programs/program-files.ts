@@ -14,11 +14,16 @@ export type ProgramFile = { readonly path: string; readonly real: string; readon
  * split, and each word counts in each folder that the line names. Files that these files load are not followed.
  */
 export function listProgramFiles(
-  { command, cwd, variables }: ProgramStart,
+  { command, cwd, variables, entryVariables = [] }: ProgramStart,
   isChangeable: (path: string) => boolean,
 ): readonly ProgramFile[] {
   const surroundings = { cwd, variables };
-  const words = listStartWords(command, surroundings);
+  const words = [
+    ...listStartWords(command, surroundings),
+    ...entryVariables.flatMap((name) =>
+      listSteeringWords(name, variables[name] ?? '', (path) => isChangeable(resolve(cwd, path))),
+    ),
+  ];
   const found = new Map<string, ProgramFile>();
   const add = (path: string, depth: number): void => {
     if (found.has(path) || depth > MAX_DEPTH || found.size >= MAX_FILES) return;
@@ -53,6 +58,22 @@ function hashContent(path: string): string {
     return 'unreadable';
   }
 }
+
+/** Variables that make programs load or start files. */
+const STEERING =
+  /^(?:PATH|ENV|BASH_ENV|ZDOTDIR|HOME|XDG_CONFIG_\w+|NODE_(?:OPTIONS|PATH)|BUN_\w+|DENO_\w+|(?:LD|DYLD|PYTHON|PERL|RUBY|GEM|BUNDLE|LUA|PHP|npm_config|YARN|PNPM|UV|CARGO|GIT|DOTNET)\w*|\w*JAVA\w*OPTIONS|CLASSPATH|VIRTUAL_ENV)$/i;
+
+/** Lists the paths in the value of a variable that its entry sets, and what is loaded from folders among them. */
+function listSteeringWords(name: string, value: string, isChangeable: (path: string) => boolean): readonly string[] {
+  if (!STEERING.test(name)) return [];
+  const parts = value.split(/[\s:;,=]+/).filter((part) => part !== '' && !/^\.?\/?$/.test(part));
+  return [
+    `${name}=${value}`,
+    ...parts.filter(isChangeable).flatMap((part) => [part, ...LOADED.map((loaded) => `${part}/${loaded}`)]),
+  ];
+}
+
+const LOADED = ['*', '.npmrc', '*/__init__.py', '*/package.json', '*/index.js', 'npm/npmrc'];
 
 /** Lists the paths that words may name: as they are, after `=` or an option letter, and on PATH. */
 function listCandidates(words: readonly string[], { cwd, variables }: Surroundings): readonly string[] {
@@ -134,6 +155,7 @@ function listImplicitFiles(names: readonly string[], folder: string): readonly s
   return [
     ...files,
     ...(hasRunner ? plain.map((name) => `node_modules/.bin/${name}`) : []),
+    ...(hasRunner ? names.filter((name) => name.startsWith('@')).map(getInstalledManifest) : []),
     ...(hasPython ? plain.flatMap(listModuleFiles) : []),
     ...(hasInterpreter(names)
       ? names.filter((name) => !name.startsWith('/') && extname(name) === '').flatMap(listWithEndings)
@@ -143,6 +165,9 @@ function listImplicitFiles(names: readonly string[], folder: string): readonly s
       : []),
   ].map((name) => join(folder, name));
 }
+
+/** Returns the manifest of a package such as `@scope/name@1`, if the project has it installed: its program runs then. */
+const getInstalledManifest = (name: string) => `node_modules/${name.replace(/(?<=.)@[^/]*$/, '')}/package.json`;
 
 /** Lists the files of a Python module and of the packages it is in. */
 function listModuleFiles(name: string): readonly string[] {

@@ -3,7 +3,7 @@ import { JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
 import type { HostMcpServer } from '../../contracts/frontend/host-capabilities.ts';
 import type { JsonObject } from '../../contracts/json.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
-import { copyAsJson } from '../../lib/json.ts';
+import { copyAsJson, omitUndefined } from '../../lib/json.ts';
 import { fetch } from '../../lib/network/fetch.ts';
 import { RUN_PROCESS_MARKER } from '../../lib/processes/process-markers.ts';
 import { resolveUndefinedOnAbort } from '../../lib/promises.ts';
@@ -65,7 +65,7 @@ export async function startMcpServer(
     ouroHome,
     env: () => buildMcpServerEnvironment(variables, { ...getExtraVariables?.() }),
   });
-  const { transport, describeExit } = await openMcpTransport(server, deps, auth);
+  const { transport, describeExit, adviseOnSandbox } = await openMcpTransport(server, deps, auth);
   let connection: McpServerConnection;
   try {
     connection = await openMcpServerConnection(
@@ -102,7 +102,7 @@ export async function startMcpServer(
         limitMs,
         signal,
       );
-    return { type: 'failed', why: sanitizeUntrustedLine(reason, START_ERROR_CHARS) };
+    return { type: 'failed', why: addAdvice(sanitizeUntrustedLine(reason, START_ERROR_CHARS), adviseOnSandbox?.()) };
   }
   try {
     const request = (kind: PendingMcpList['kind']) => ({
@@ -133,6 +133,9 @@ export async function startMcpServer(
     return { type: 'failed', why: `cannot list its tools: ${sanitizeUntrustedLine(reason, LIST_ERROR_CHARS)}` };
   }
 }
+
+const addAdvice = (reason: string, advice: string | undefined) =>
+  advice === undefined ? reason : `${reason.replace(/[.;]$/, '')}; ${advice}`;
 
 /** Statuses that make a start fall back to the SSE transport. */
 const SSE_FALLBACK_STATUSES = [400, 404, 405];
@@ -169,10 +172,11 @@ async function openMcpTransport(
         cwd: options.cwd,
         env: buildMcpServerEnvironment(options.variables, { ...options.getExtraVariables?.(), ...launch.env }),
         entryVariables: Object.keys(launch.env),
+        ...omitUndefined({ sandbox: launch.sandbox }),
         marker: options.newMarker(),
         ledger: options.ledger,
         check: options.checkProgram,
-        use: 'writes',
+        use: 'serves',
         probeIntervalMs: options.probeIntervalMs,
       });
     case 'sse': {

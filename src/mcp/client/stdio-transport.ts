@@ -2,11 +2,17 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { type JSONRPCMessage, JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
 import { createPipedProgram, type PipedProgramOptions } from '../../lib/processes/piped-program.ts';
+import { describeSandboxRun } from '../../lib/processes/program-check.ts';
 import { truncate } from '../../lib/text/format.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
 
 /** A transport, and a description of why it ended. */
-export type TransportHandle = { readonly transport: Transport; readonly describeExit: () => string | undefined };
+export type TransportHandle = {
+  readonly transport: Transport;
+  readonly describeExit: () => string | undefined;
+  /** Says how the entry gives the server more than its sandbox; absent for one that needs nothing. */
+  readonly adviseOnSandbox?: () => string | undefined;
+};
 
 /** Creates a transport to a child process over its pipes, one message per line. */
 export function createStdioTransport(
@@ -37,6 +43,11 @@ export function createStdioTransport(
   };
   return {
     transport,
+    adviseOnSandbox() {
+      const sandbox = program.getSandbox();
+      if (sandbox === undefined) return undefined;
+      return `it runs in the sandbox, ${describeSandboxRun(sandbox)}; "sandbox" in its entry ("write", "network", both in a list, or "off") gives it more`;
+    },
     describeExit() {
       const lastOutput = output.describeLastOutput();
       return lastOutput === undefined

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { programSandboxSchema } from '../../contracts/hook-and-server-schemas.ts';
+import { omitUndefined } from '../../lib/json.ts';
 import { findClosestWord } from '../../lib/text/closest-word.ts';
 import type { McpServerLaunch } from '../configured-mcp-server.ts';
 
@@ -49,6 +51,7 @@ const entry = z.lazy(() =>
     headers: z.record(text, text).optional(),
     timeout: z.number().positive().optional(),
     disabled: z.boolean().optional(),
+    sandbox: programSandboxSchema.optional(),
     oauth: oauth.optional(),
   }),
 );
@@ -100,7 +103,10 @@ function createLaunch(fields: z.output<typeof entry>): McpServerLaunch | undefin
   if (type === 'stdio') {
     return command === undefined
       ? undefined
-      : { kind: 'stdio', command, args: fields.args ?? [], env: fields.env ?? {} };
+      : {
+          ...{ kind: 'stdio', command, args: fields.args ?? [], env: fields.env ?? {} },
+          ...omitUndefined({ sandbox: fields.sandbox }),
+        };
   }
   if (url === undefined) return undefined;
   const login = fields.oauth === undefined ? {} : { oauth: fields.oauth };
