@@ -119,7 +119,7 @@ function findDeadCommandReason(specifier: string, behavior: Rule['behavior']): s
   if (character !== undefined && behavior === 'allow') return character;
   // A rule for an exact line is compared with the text of the whole line.
   if (parseCommandPattern(specifier).kind === 'exact') return undefined;
-  const text = specifier.replace(/(?::|\s)\s*\*$/, '').replaceAll('*', 'x');
+  const text = specifier.replace(/(?:(?<!\s)\s+|:\s*)\*$/, '').replaceAll('*', 'x');
   const script = parse(text);
   const { commands, problems } = analyzeScriptExactly(text, script, '/', ANY_DISK);
   if (commands.length > 1)

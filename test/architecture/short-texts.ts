@@ -15,7 +15,7 @@ export const SHORT_TEXTS: readonly {
     reason: 'the path of the running program, which no system lets be longer than 4,096 bytes',
   },
   {
-    path: 'sandbox/read-only/read-only-sandbox.ts',
+    path: 'sandbox/read-only/sandbox-denials.ts',
     patterns: [
       /(?:socket|connect|\bbus\b|\bdial\b|daemon|server).*operation not permitted|operation not permitted.*socket|cannot connect to the docker daemon/i,
     ],
