@@ -91,6 +91,8 @@ export type Requirement = {
   readonly allowedSecret?: string;
   /** Set for an edit inside the workspace, which acceptEdits mode allows. */
   readonly editScope?: 'workspace';
+  /** Set for an edit that moves files, which may be links. */
+  readonly movesFiles?: boolean;
   readonly suggestion?: RuleSuggestion;
   /** Unless `by mode` (the default), no mode allows it unasked: a rule might forbid it, or it leaves the sandbox. */
   readonly asks?: 'in every mode' | 'to leave the sandbox' | 'by mode';

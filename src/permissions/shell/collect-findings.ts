@@ -31,6 +31,7 @@ import {
   hasAssignmentProblem,
   type ResolvedCommand,
 } from './exact/shell-state.ts';
+import type { NamesOnDisk } from './file-edit-requirements.ts';
 import { findSizeProblem, isFullyParsed, isOverlong, listCharacterProblems } from './parse/check-source.ts';
 import { listPathsUnderEditRules } from './paths-under-edit-rules.ts';
 import { listHijackRequirements } from './project-influences.ts';
@@ -169,10 +170,29 @@ function collectAllRequirements(
   taint: SecretTaint,
 ): readonly CommandRequirements[] {
   const taintedContext = addTaint(context, taint);
-  return commands.map(
+  const createCollector = (names: NamesOnDisk) =>
     memoizeByCommand((command) =>
-      withoutSecretRules(listUsedSecrets(context, command, taint), collectRequirements(taintedContext, command)),
-    ),
+      withoutSecretRules(listUsedSecrets(context, command, taint), collectRequirements(taintedContext, command, names)),
+    );
+  const collected = commands.map(createCollector('may change'));
+  const collectAsNow = createCollector('as now');
+  for (const [index, command] of commands.entries()) {
+    // The patterns of an edit stand for the files that match now, unless the line may add others before it.
+    const others = command.overlaps ? collected.toSpliced(index, 1) : collected.slice(0, index);
+    if (command.argv.some(({ kind }) => kind === 'glob') && others.every(addsNoLinks))
+      collected[index] = collectAsNow(command);
+  }
+  return collected;
+}
+
+/** True for commands that read, or that write plain files, each of them checked; not for what may create links. */
+function addsNoLinks({ requirements }: CommandRequirements): boolean {
+  return requirements.every(
+    ({ kind, allowedBy, editScope, movesFiles }) =>
+      movesFiles !== true &&
+      (kind === 'read'
+        ? allowedBy !== undefined
+        : kind === 'edit' && (allowedBy !== undefined || editScope !== undefined)),
   );
 }
 

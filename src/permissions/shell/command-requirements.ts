@@ -12,7 +12,7 @@ import { findCommandRule, findSecretNotCoveredByRule } from './command-rules.ts'
 import { skipSafeWrappers } from './effects/nested-commands.ts';
 import { analyzeReadOnly } from './exact/analyze-read-only.ts';
 import { getArgPath, type ResolvedCommand } from './exact/shell-state.ts';
-import { listFileEditRequirements } from './file-edit-requirements.ts';
+import { listFileEditRequirements, type NamesOnDisk } from './file-edit-requirements.ts';
 import type { ShellArgument } from './parse/shell-words.ts';
 import { getExactProgramFacts, isReaderByOptions } from './programs/find-program-facts.ts';
 import { describeGitReference, listGitReferences } from './programs/git-references.ts';
@@ -36,10 +36,14 @@ export type CommandRequirements = {
 };
 
 /** Returns the requirements of one simple command: its own, and one for each file that its redirections open. */
-export function collectRequirements(context: DecisionContext, command: ResolvedCommand): CommandRequirements {
+export function collectRequirements(
+  context: DecisionContext,
+  command: ResolvedCommand,
+  names: NamesOnDisk,
+): CommandRequirements {
   const redirects = listRedirectRequirements(context, command);
   if (command.argv.length === 0) return { requirements: redirects, hardens: [] };
-  const ownRequirements = listOwnRequirements(context, command);
+  const ownRequirements = listOwnRequirements(context, command, names);
   return { requirements: [...ownRequirements.requirements, ...redirects], hardens: ownRequirements.hardens };
 }
 
@@ -56,7 +60,11 @@ export function listRedirectRequirements(context: DecisionContext, command: Reso
   );
 }
 
-function listOwnRequirements(context: DecisionContext, command: ResolvedCommand): CommandRequirements {
+function listOwnRequirements(
+  context: DecisionContext,
+  command: ResolvedCommand,
+  names: NamesOnDisk,
+): CommandRequirements {
   const start = skipSafeWrappers(getTexts(command.argv)) ?? 0;
   const argv = command.argv.slice(start);
   const subject = command.text;
@@ -121,13 +129,16 @@ function listOwnRequirements(context: DecisionContext, command: ResolvedCommand)
       hardens: [],
     };
   }
-  const files = listFileEditRequirements(context, command, argv);
+  const files = listFileEditRequirements(context, command, argv, names);
   if (files !== undefined) {
     // A rule for the folder would also allow other files in it; a rule for the command is narrower.
     const suggestion = { suggestion: undefined, ...createSuggestion(argv) };
     return { requirements: files.map((need) => ({ ...need, ...suggestion })), hardens: [] };
   }
-  const text = analysis.ok ? `${subject} needs approval.` : analysis.reason;
+  const isUncertain =
+    names === 'may change' && listFileEditRequirements(context, command, argv, 'as now') !== undefined;
+  const refusal = analysis.ok ? `${subject} needs approval.` : analysis.reason;
+  const text = isUncertain ? `${subject} may change other files than those that match now.` : refusal;
   const reason = analysis.ok || analysis.code === undefined ? {} : { reason: { code: analysis.code } };
   return { requirements: [{ kind: 'command', subject, text, ...reason, ...createSuggestion(argv) }], hardens: [] };
 }

@@ -61,9 +61,12 @@ export function matchesAllowRule(
 ): boolean {
   if (rule.specifier === undefined) return true;
   const argv = command.argv.slice(from);
+  const pattern = parseCommandPattern(rule.specifier);
+  // Names that may be fewer than listed are operands behind the words of the rule.
+  const isOpen = (index: number) => pattern.kind === 'prefix' && index >= pattern.words.length;
   const isPlain = argv.every(
     (word, index) =>
-      (word.kind === 'literal' && word.count !== 'some') ||
+      (word.kind === 'literal' && (word.count !== 'some' || isOpen(index))) ||
       (word.kind === 'glob' && !/^[-*?[]/.test(word.text)) ||
       (word.kind === 'data' &&
         isTextArg(
@@ -71,7 +74,6 @@ export function matchesAllowRule(
           index,
         )),
   );
-  const pattern = parseCommandPattern(rule.specifier);
   const name = argv[0]?.text ?? '';
   if (!isPlain || argv[0]?.kind !== 'literal' || !matchesAssignments(pattern, command)) return false;
   if (name.includes('/') && name !== pattern.words[0]) return false;

@@ -1,5 +1,6 @@
 import { type DecisionContext, type Requirement, resolveCallPath } from '../decision-context.ts';
 import { createPathRequirement } from '../path-requirements.ts';
+import { expandGlob, isExactGlobPattern } from '../paths/folder-scan.ts';
 import { getArgPath, type ResolvedCommand } from './exact/shell-state.ts';
 import type { ShellArgument } from './parse/shell-words.ts';
 import { getExactProgramFacts } from './programs/find-program-facts.ts';
@@ -8,63 +9,94 @@ import type { ProgramFacts } from './programs/program-facts.ts';
 /** Longer commands need approval as commands. */
 const MAX_EDITS = 200;
 
+/** Whether the names that a pattern matches when the command runs are those that it matches now. */
+export type NamesOnDisk = 'as now' | 'may change';
+
 /** Returns the file edits of a command that writes files; `undefined` for other commands and arguments. */
 export function listFileEditRequirements(
   context: DecisionContext,
   command: ResolvedCommand,
   argv: readonly ShellArgument[],
+  names: NamesOnDisk,
 ): readonly Requirement[] | undefined {
-  const [name, ...args] = argv;
-  const { editOptions, parseEdits, writes } = getExactProgramFacts(name?.text ?? '');
-  if (parseEdits !== undefined) return listInPlaceRequirements(context, command, args, parseEdits);
-  if (editOptions === undefined || args.some((arg) => arg.kind !== 'literal')) return undefined;
-  const dashes = args.findIndex((arg) => arg.text === '--');
-  const options = args.filter((arg, index) => arg.text.startsWith('-') && (dashes === -1 || index < dashes));
-  const operands = args.filter((arg) => !options.includes(arg) && arg.text !== '--');
-  if (operands.length === 0 || operands.length > MAX_EDITS || !options.every((option) => editOptions.test(option.text)))
-    return undefined;
-  const isCopy = writes !== 'operands';
-  const target = operands.at(-1);
-  if (isCopy && (operands.length < 2 || target === undefined)) return undefined;
+  const [name] = argv;
+  const row = getExactProgramFacts(name?.text ?? '');
   const needs: Requirement[] = [];
   for (const cwd of command.cwds) {
-    const addRequirement = (use: 'read' | 'write', path: string) =>
-      needs.push(
-        createPathRequirement(context, { tool: context.facts.tool, use, path: resolveCallPath(context, cwd, path) }),
-      );
-    for (const operand of operands) {
-      if (!isCopy) addRequirement('write', getArgPath(operand));
-      else if (operand === target) addRequirement('write', getArgPath(operand));
-      else {
-        // A folder copied or moved as a whole may contain protected files, so the command needs approval itself.
-        if (resolveCallPath(context, cwd, getArgPath(operand)).kind === 'directory') return undefined;
-        addRequirement('read', getArgPath(operand));
-        if (writes === 'target-and-sources') addRequirement('write', getArgPath(operand));
-        if (target !== undefined)
-          addRequirement('write', resolveTarget(context, cwd, getArgPath(target), getArgPath(operand)));
-      }
-    }
+    const args = expandArgs(context, cwd, argv.slice(1), names);
+    const edits = args === undefined ? undefined : listEditsIn(context, cwd, args, row);
+    if (edits === undefined || edits.length === 0) return undefined;
+    needs.push(...edits);
   }
-  return needs;
+  return row.writes === 'target-and-sources' ? needs.map((need) => ({ ...need, movesFiles: true })) : needs;
 }
 
-function listInPlaceRequirements(
+/** An argument as the program gets it. */
+type PassedArg = { readonly text: string; readonly isOptional: boolean };
+
+/** Returns the arguments with their patterns expanded as bash does; `undefined` if they are not certain. */
+function expandArgs(
   context: DecisionContext,
-  command: ResolvedCommand,
+  cwd: string,
   args: readonly ShellArgument[],
-  parseEdits: NonNullable<ProgramFacts['parseEdits']>,
+  names: NamesOnDisk,
+): readonly PassedArg[] | undefined {
+  const expanded: PassedArg[] = [];
+  for (const arg of args) {
+    if (arg.kind === 'literal') expanded.push({ text: getArgPath(arg), isOptional: arg.count === 'some' });
+    else {
+      const isKnown = arg.kind === 'glob' && arg.home === 'none' && names === 'as now' && isExactGlobPattern(arg.text);
+      const matches = isKnown ? expandGlob(context.fs, cwd, arg.text) : 'too many';
+      // A name that begins with a dash would be an option.
+      if (matches === 'too many' || matches.some((match) => match.startsWith('-'))) return undefined;
+      // After a pattern, bash expands no tilde.
+      expanded.push(...matches.map((text) => ({ text: text.startsWith('~') ? `./${text}` : text, isOptional: true })));
+    }
+    if (expanded.length > MAX_EDITS) return undefined;
+  }
+  return expanded;
+}
+
+function listEditsIn(
+  context: DecisionContext,
+  cwd: string,
+  args: readonly PassedArg[],
+  { editOptions, parseEdits, writes }: ProgramFacts,
 ): readonly Requirement[] | undefined {
-  // Where disks ignore case, sed is often that of BSD, which takes the argument after `-i` as a suffix.
-  if (args.some(({ kind }) => kind !== 'literal') || context.policy.disk === 'case-insensitive') return undefined;
-  const files = parseEdits(args.map(({ text }) => text))?.flatMap((index) => args[index] ?? []) ?? [];
-  if (files.length === 0 || files.length > MAX_EDITS) return undefined;
   const { tool } = context.facts;
-  return command.cwds.flatMap((cwd) =>
-    files.flatMap((file) => {
-      const path = resolveCallPath(context, cwd, getArgPath(file));
-      return (['read', 'write'] as const).map((use) => createPathRequirement(context, { tool, use, path }));
-    }),
-  );
+  const createRequirement = (use: 'read' | 'write', path: string) =>
+    createPathRequirement(context, { tool, use, path: resolveCallPath(context, cwd, path) });
+  if (parseEdits !== undefined) {
+    // Where disks ignore case, sed is often that of BSD, which takes the argument after `-i` as a suffix.
+    if (context.policy.disk === 'case-insensitive') return undefined;
+    const files = parseEdits(args.map(({ text }) => text)) ?? [];
+    // Only a file may be missing: without another argument, the next one would take its role.
+    if (args.some(({ isOptional }, index) => isOptional && !files.includes(index))) return undefined;
+    return files.flatMap((index) =>
+      (['read', 'write'] as const).map((use) => createRequirement(use, args[index]?.text ?? '')),
+    );
+  }
+  if (editOptions === undefined) return undefined;
+  const texts = args.map(({ text }) => text);
+  const dashes = texts.indexOf('--');
+  const isOption = (text: string, index: number) => text.startsWith('-') && (dashes === -1 || index < dashes);
+  const operands = texts.filter((text, index) => !isOption(text, index) && text !== '--');
+  if (!texts.every((text, index) => !isOption(text, index) || text === '--' || editOptions.test(text)))
+    return undefined;
+  if (writes === 'operands') return operands.map((operand) => createRequirement('write', operand));
+  const target = operands.at(-1);
+  if (operands.length < 2 || target === undefined || args.at(-1)?.isOptional === true) return undefined;
+  const sources = operands.slice(0, -1);
+  // A folder copied or moved as a whole may contain protected files, so the command needs approval itself.
+  if (sources.some((source) => resolveCallPath(context, cwd, source).kind === 'directory')) return undefined;
+  return [
+    createRequirement('write', target),
+    ...sources.flatMap((source) => [
+      createRequirement('read', source),
+      ...(writes === 'target-and-sources' ? [createRequirement('write', source)] : []),
+      createRequirement('write', resolveTarget(context, cwd, target, source)),
+    ]),
+  ];
 }
 
 /** Returns the path of the copied file: inside the target if that is a folder. */

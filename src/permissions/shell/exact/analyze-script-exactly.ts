@@ -44,6 +44,7 @@ export function analyzeScriptExactly(
     variables: new Map(),
     depth: 0,
     commandsBefore: 0,
+    overlaps: false,
     disk,
   });
   const emptyProblem = commands.length === 0 ? ['The command line contains no command.'] : [];
@@ -96,7 +97,7 @@ function analyzePipeline(node: PipelineNode, state: ShellState): ControlFlowStat
   if (first === undefined) return createEmptyControlFlow(state, 'A command is missing.');
   if (others.length > 0) {
     const printedNames = node.operators[0] === '|' ? resolvePrintedWords(first, state) : undefined;
-    const sequence = analyzeInOrder(node.commands, state, (command, commandState) => {
+    const sequence = analyzeInOrder(node.commands, { ...state, overlaps: true }, (command, commandState) => {
       const names = command === others[0] ? printedNames : undefined;
       const flow =
         command.type === 'While'
@@ -180,6 +181,7 @@ function analyzeRedirected({ command, redirects, pos, end }: Redirected, state: 
     redirects: analyses.flatMap((analysis) => analysis.redirects),
     cwds: state.cwds,
     isExpanded: state.variables.size > 0,
+    overlaps: state.overlaps,
   };
   const opened: ControlFlowState = { ...createEmptyControlFlow(state), commands: [redirectCommand] };
   const redirectFlow = addAnalysisProblems(

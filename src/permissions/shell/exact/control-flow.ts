@@ -52,7 +52,7 @@ export function analyzeWhileLoop(
     : [bindValues([])];
   return analyzeIterations(
     iterations.map((variables): Iteration => ({ variables, mayChangeCwd: false })),
-    state,
+    { ...state, overlaps: true },
     (iterationState) => analyzeBody(loop.body, iterationState),
   );
 }

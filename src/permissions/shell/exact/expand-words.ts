@@ -1,6 +1,6 @@
 import type { CommandExpansionPart, Word } from 'unbash';
-import { getCommandArgv, parseShellArgument, type ShellArgument } from '../parse/shell-words.ts';
-import { getExactProgramFacts } from '../programs/find-program-facts.ts';
+import { parseShellArgument, type ShellArgument } from '../parse/shell-words.ts';
+import { getExactProgramFacts, isBuildTool, isUnknownProgram } from '../programs/find-program-facts.ts';
 import { isPlainName } from './control-flow.ts';
 import type { ShellState } from './shell-state.ts';
 
@@ -22,14 +22,22 @@ function expandSubstitution(
   program: string,
   state: ShellState,
 ): readonly ShellArgument[] | undefined {
-  const { readOnlyOptions, analyzeArgs, walksFolders } = getExactProgramFacts(program);
-  const takesFiles =
-    readOnlyOptions !== undefined && ['pattern-then-paths', undefined].includes(readOnlyOptions.operands);
-  if (!takesFiles || analyzeArgs !== undefined || walksFolders === true || text.startsWith('`')) return undefined;
+  if (text.startsWith('`') || !takesFileNames(program)) return undefined;
   const [statement, otherTraits] = script?.commands ?? [];
   if (statement === undefined || otherTraits !== undefined || statement.background === true) return undefined;
   const names = resolvePrintedWords(statement.command, state);
   return names?.map((name) => ({ text: name, kind: 'literal', prefix: name, home: 'none', count: 'some' }));
+}
+
+/** True for a program whose operands are files, however many there are, or about which only rules decide. */
+function takesFileNames(program: string): boolean {
+  const { readOnlyOptions, analyzeArgs, walksFolders, parseEdits, wrapper } = getExactProgramFacts(program);
+  const takesFiles =
+    readOnlyOptions !== undefined && ['pattern-then-paths', undefined].includes(readOnlyOptions.operands);
+  if (takesFiles) return analyzeArgs === undefined && walksFolders !== true;
+  // Behind a wrapper that is looked through, such a name would be a program.
+  const isRunner = wrapper !== undefined && wrapper.safeOptions === undefined;
+  return parseEdits !== undefined || isRunner || isUnknownProgram(program) || isBuildTool(program);
 }
 
 /** Returns all names that a command could print, each a plain word, or `undefined` if that is not certain. */
@@ -41,8 +49,18 @@ export function resolvePrintedWords(node: { readonly type: string }, state: Shel
   const args = [command.name, ...command.args].flatMap((node) =>
     node?.type === 'Word' ? [parseShellArgument(node)] : [],
   );
-  if (args.length !== command.args.length + 1 || args.some(({ kind }) => kind !== 'literal')) return undefined;
-  const lists = state.cwds.map((cwd) => state.disk.listPrintedNames(cwd, getCommandArgv(command)));
+  if (args.length !== command.args.length + 1) return undefined;
+  const lists = state.cwds.map((cwd) => {
+    const argv = args.map(({ text, kind }) =>
+      kind === 'literal' ? [text] : kind === 'glob' ? state.disk.expandGlob(cwd, text) : undefined,
+    );
+    return argv.includes(undefined)
+      ? undefined
+      : state.disk.listPrintedNames(
+          cwd,
+          argv.flatMap((texts) => texts ?? []),
+        );
+  });
   const names = [...new Set(lists.flatMap((list) => list ?? []))];
   const isKnown = lists.every((list) => list !== undefined) && names.length <= MAX_NAMES && names.every(isPlainName);
   return isKnown ? names : undefined;

@@ -17,6 +17,8 @@ export type ResolvedCommand = {
   readonly cwds: readonly string[];
   /** True in a loop iteration or with expanded words: the arguments differ from those in the source. */
   readonly isExpanded: boolean;
+  /** True in a pipe or a `while` loop: commands that follow on the line may run before it. */
+  readonly overlaps: boolean;
 };
 
 /**
@@ -48,6 +50,7 @@ export type ShellState = {
   readonly depth: number;
   /** Number of commands that ran before. */
   readonly commandsBefore: number;
+  readonly overlaps: boolean;
   readonly disk: DiskLookup;
 };
 
@@ -117,8 +120,10 @@ function listFoundNames(
     // A walk that starts at a link, or at a path in another spelling, is not followed.
     const isPlainPath = /^(?:\.|(?!\.\.(?:\/|$))[\w.@+-]+(?:\/(?!\.\.(?:\/|$))[\w.@+-]+)*)$/.test(start);
     const folder = join(cwd, start);
-    if (!isPlainPath || fs.lstat(folder)?.kind !== 'directory') return undefined;
+    const kind = fs.lstat(folder)?.kind;
+    if (!isPlainPath || (kind !== 'directory' && kind !== 'file')) return undefined;
     found.push(start);
+    if (kind === 'file') continue;
     const result = scanFolder(fs, folder, ({ path: file }) => {
       const path = splitRelativePath(folder, file);
       if (filter(path, () => true)) found.push([start, ...path].join('/'));

@@ -45,6 +45,7 @@ export function analyzeSimpleCommand(command: Command, state: ShellState): Simpl
       redirects: redirects.flatMap((redirect) => redirect.redirects),
       cwds,
       isExpanded: hasExpandedWords || !isOutsideLoops,
+      overlaps: state.overlaps,
     },
     problems: [
       ...argv.flatMap(({ problem }) => problem ?? []),

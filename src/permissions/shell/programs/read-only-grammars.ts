@@ -54,7 +54,7 @@ export function analyzeNodeCommand(args: readonly ShellArgument[]): ReadOnlyAnal
   return { ok: true, reads: [PACKAGE_JSON], searches: [], follows: 'none', unlessFiles: SHADOWING_FILES };
 }
 
-/** Creates the analysis of an interpreter that only checks the syntax of files: its option, then plain paths. */
+/** Creates the analysis of an interpreter that only checks the syntax of files: its option, then paths. */
 export function createSyntaxCheckAnalyzer(
   option: RegExp,
   listUnlessFiles?: () => readonly AncestorFileCondition[],
@@ -64,8 +64,9 @@ export function createSyntaxCheckAnalyzer(
     const start = texts[0] === '-m' ? 2 : 1;
     const files = args.slice(start);
     const isCheck = option.test(texts.slice(0, start).join(' ')) && files.length > 0;
-    if (!isCheck || args.some(({ kind, text }, at) => kind !== 'literal' || (at >= start && text.startsWith('-'))))
-      return undefined;
+    // Matches that begin with a dash are found when the files are checked.
+    const isFile = ({ kind, text }: ShellArgument) => /^(?:literal|glob)$/.test(kind) && !text.startsWith('-');
+    if (!isCheck || args.some((arg, at) => (at < start ? arg.kind !== 'literal' : !isFile(arg)))) return undefined;
     const reads = { ok: true, reads: files, searches: [], follows: 'none' } as const;
     return listUnlessFiles === undefined ? reads : { ...reads, unlessFiles: listUnlessFiles() };
   };
@@ -144,7 +145,9 @@ export function analyzeSedCommand(args: readonly ShellArgument[]): ReadOnlyAnaly
   const parsed = parseSedArgs(args.map((arg) => arg.text));
   if (parsed === undefined || parsed.isInPlace) return refuse('sed with these options may do more than print.');
   const files = args.filter((_, index) => parsed.files.includes(index));
-  const unclear = args.find((arg) => arg.kind !== 'literal' && !(files.includes(arg) && arg.kind === 'glob'));
+  const unclear = args.find(
+    (arg) => (arg.kind !== 'literal' || arg.count === 'some') && !(files.includes(arg) && arg.kind !== 'data'),
+  );
   if (unclear !== undefined) return refuseUnlisted(`sed ${unclear.text}`);
   if (!isHarmlessSedScript(parsed.script)) return refuseUnlisted('This sed script');
   return { ok: true, reads: files.filter(({ text }) => text !== '-'), searches: [], follows: 'none' };
@@ -165,7 +168,8 @@ export function analyzeAwkCommand(args: readonly ShellArgument[]): ReadOnlyAnaly
   const text = program?.text.replaceAll('||', ' ') ?? '|';
   if (program?.kind !== 'literal' || text.startsWith('-') || AWK_SIDE_EFFECT.test(text))
     return refuse('The awk program may do more than print and count.');
-  const unclear = files.find((arg) => arg.kind !== 'literal' || arg.text.startsWith('-') || arg.text.includes('='));
+  const isFile = ({ kind, text }: ShellArgument) => kind === 'literal' || (kind === 'glob' && !text.startsWith('-'));
+  const unclear = files.find((arg) => !isFile(arg) || arg.text.startsWith('-') || arg.text.includes('='));
   if (unclear !== undefined) return refuseUnlisted(`awk ${unclear.text}`);
   return { ok: true, reads: files, searches: [], follows: 'none' };
 }

@@ -32,6 +32,16 @@ function parsePrintedNames(args: readonly string[]): PrintedFileNames | undefine
   return { kind: 'found', folders: analysis.reads.map(({ text }) => text), filter: createFindFileFilter(args) };
 }
 
+/** Parses searches that print the names of files with or without matches: of those that they name, or in folders. */
+function parseMatchedNames(args: readonly string[]): PrintedFileNames | undefined {
+  const start = args.findIndex((arg) => !/^-(?:[rilLEFPwxsaI]+|-(?:include|exclude|exclude-dir)=.+)$/.test(arg));
+  const options = args.slice(0, Math.max(0, start));
+  const [pattern = '', ...files] = start === -1 ? [] : args.slice(start);
+  const printsNames = options.some((option) => /^-[a-zA-Z]*[lL]/.test(option));
+  if (!printsNames || files.length === 0 || [pattern, ...files].some((arg) => arg.startsWith('-'))) return undefined;
+  return { kind: 'found', folders: files, filter: () => true };
+}
+
 /** Programs that search files and folders. */
 export const SEARCH_PROGRAMS: ProgramFactsByName = {
   grep: {
@@ -40,6 +50,7 @@ export const SEARCH_PROGRAMS: ProgramFactsByName = {
     searches: 'recursive-flag',
     createFilter: createGrepFileFilter,
     excludeOptions: createExcludeOptions,
+    printedNames: parseMatchedNames,
     dashOIsNotOutput: true,
     readOnlyOptions: {
       short: 'EFGPivwxcLlqsobHhnTZarRIUzyA:B:C:m:e=',
@@ -56,6 +67,7 @@ export const SEARCH_PROGRAMS: ProgramFactsByName = {
     searches: 'always',
     createFilter: createRipgrepFileFilter,
     excludeOptions: (names) => names.map((name) => `--iglob=!${name}`),
+    printedNames: parseMatchedNames,
     dashOIsNotOutput: true,
     scriptOptions: ['--pre', '--hostname-bin'],
     readOnlyOptions: {
