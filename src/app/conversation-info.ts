@@ -1,5 +1,6 @@
 import { relative } from 'node:path';
 import type { ConversationInfo } from '../contracts/frontend/conversation.ts';
+import { omitUndefined } from '../lib/json.ts';
 import { explainReplacedEffort, listEfforts } from '../model/efforts.ts';
 import { explainUnpricedBudget } from '../model/pricing.ts';
 import { NO_WORK_DONE } from '../session/persisted-state.ts';
@@ -23,6 +24,7 @@ export function getConversationInfo(parts: ConversationParts): Omit<Conversation
     home: core.environment.home,
     gitBranch: core.repository.initialBranch,
     ...(isAutoModeEnabled(core) ? { hasAutoMode: true } : {}),
+    ...omitUndefined({ sandbox: parts.permissions.sandbox.getApproval() }),
     model,
     modelInfo: core.model.infoOf(model),
     effort,

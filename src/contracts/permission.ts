@@ -1,5 +1,6 @@
 import type { Display, ScriptStart } from './display.ts';
 import type { JsonObject } from './json.ts';
+import type { BlockedEffect, CallEnforcement, SandboxPaths } from './sandbox.ts';
 import type { ShellAnalysis } from './shell-analysis.ts';
 
 export const PERMISSION_MODES = ['default', 'acceptEdits', 'plan', 'auto', 'dontAsk', 'bypassPermissions'] as const;
@@ -70,9 +71,6 @@ export type Policy = {
    */
   readonly canEnforceReadOnly?: () => boolean;
 };
-
-/** Paths that are writable or closed in a sandbox. */
-export type SandboxPaths = { readonly writable: readonly string[]; readonly readOnly: readonly string[] };
 
 /** The kind of a tool, by what its calls touch. */
 export type ToolKind = 'read' | 'edit' | 'shell' | 'fetch' | 'mcp' | 'agent' | 'skill' | 'session' | 'other';
@@ -176,21 +174,6 @@ export type StepReason =
  */
 export type CommandHardening = 'helpers' | 'path' | 'variables' | 'search';
 
-/** The limits in which a command runs because it was allowed for only reading. Bash enforces them. */
-export type CallEnforcement = {
-  readonly kind: 'read-only';
-  /** Secret files that a rule allows the command to read. Real paths. */
-  readonly readable: readonly string[];
-  /** Secret files in folders that the command searches; it was allowed because they are hidden. Real paths. */
-  readonly hidden?: readonly string[];
-};
-
-/** Something that the read-only sandbox kept a command from doing. The path or host is absent if it is unknown. */
-export type BlockedEffect =
-  | { readonly kind: 'write' | 'read'; readonly path?: string }
-  | { readonly kind: 'connect'; readonly host?: string }
-  | { readonly kind: 'other' };
-
 /** A path that leads through a link, with its real path. */
 export type ResolvedLink = { readonly path: string; readonly real: string };
 
@@ -272,6 +255,8 @@ export type PermissionRequest = {
   readonly preview?: Display;
   /** The scripts that a command names, with how they begin. */
   readonly scripts?: readonly ScriptStart[];
+  /** The answer may turn on the sandbox of commands, in which the gate would allow this one. */
+  readonly canSandbox?: true;
 };
 
 /** The settings in which an answer is remembered. */
@@ -286,6 +271,8 @@ export type PermissionAnswer =
       readonly note?: string;
       readonly remember?: { readonly rules: readonly string[]; readonly destination: RememberDestination };
       readonly mode?: PermissionMode;
+      /** Runs commands in the sandbox for this session, this one included, without questions about what stays inside. */
+      readonly sandbox?: 'auto';
     }
   | {
       readonly behavior: 'deny';

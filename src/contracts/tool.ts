@@ -3,7 +3,8 @@ import type { Display, Question } from './display.ts';
 import type { JsonObject, JsonValue } from './json.ts';
 import type { ResultBlock, ToolResultBlock } from './message.ts';
 import type { ToolSpec } from './model.ts';
-import type { BlockedEffect, CallEnforcement, ToolTraits } from './permission.ts';
+import type { ToolTraits } from './permission.ts';
+import type { BlockedEffect, CallEnforcement } from './sandbox.ts';
 import type { ShellAnalysis } from './shell-analysis.ts';
 
 /** An expected failure of a tool. The model reads the message, so it says what to try next. */

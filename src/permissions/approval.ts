@@ -44,6 +44,8 @@ export type ApprovalDeps = {
   /** Computes the change a call would make, shown with the request. */
   readonly createPreview?: (facts: ToolFacts, cwd: string, signal: AbortSignal) => Promise<Display | undefined>;
   readonly newId: () => string;
+  /** Returns the policy with the sandbox of commands turned on; `undefined` if it is on, off by choice, or not available. */
+  readonly offerSandbox?: (policy: Policy) => Policy | undefined;
 };
 
 /** A call that needs approval. */
@@ -92,6 +94,7 @@ async function createRequest(
     risks,
     canRemember,
     ...suggestProgramRules(pending, deps),
+    ...(canRemember === 'never' ? {} : suggestSandbox(pending, deps)),
   };
   const scripts = readScriptStarts(pending.scripts ?? new Map());
   return {
@@ -109,6 +112,16 @@ function suggestProgramRules(pending: PendingApproval, { fs }: ApprovalDeps): Pi
   const granted = ofPrograms.rules.map((rule) => parseRule(rule, 'allow', { source: 'session', root: policy.cwd }));
   const { verdict } = decide(facts, { ...policy, rules: [...policy.rules, ...granted] }, fs);
   return verdict === 'allow' ? { ofPrograms } : {};
+}
+
+/** Offers the sandbox of commands if the gate would allow this one in it. */
+function suggestSandbox(
+  { facts, policy }: PendingApproval,
+  { offerSandbox, fs }: ApprovalDeps,
+): Pick<PermissionRequest, 'canSandbox'> {
+  if (facts.kind !== 'shell') return {};
+  const sandboxed = offerSandbox?.(policy);
+  return sandboxed !== undefined && decide(facts, sandboxed, fs).verdict === 'allow' ? { canSandbox: true } : {};
 }
 
 async function askHook(

@@ -1,5 +1,4 @@
 import type {
-  CallEnforcement,
   CommandHardening,
   Policy,
   Rule,
@@ -8,6 +7,7 @@ import type {
   ToolFacts,
   TraceStep,
 } from '../contracts/permission.ts';
+import type { CallEnforcement } from '../contracts/sandbox.ts';
 import type { HardLinkSearchResult } from './paths/hard-links.ts';
 import type { PermissionFs } from './permission-fs.ts';
 import { isPathInside, type ResolvedPath } from './resolve-path.ts';

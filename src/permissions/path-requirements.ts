@@ -10,7 +10,7 @@ import {
 } from './decision-context.ts';
 import { getAutoRunReason, getProcessSecretFileReason, getProtectedWriteReason } from './paths/protected-paths.ts';
 import { getSecretPathReason } from './paths/secret-paths.ts';
-import type { ResolvedPath } from './resolve-path.ts';
+import { isPathInside, type ResolvedPath } from './resolve-path.ts';
 import { formatRule } from './rules/parse-rule.ts';
 import { isExactPathRule, matchesPathRule, type PathUse } from './rules/path-rules.ts';
 import { FAMILY_RULE_NAMES, getRuleFamily } from './rules/rule-families.ts';
@@ -104,6 +104,8 @@ export function createPathRequirement(context: DecisionContext, use: PathUse): R
     const text = `${subject} is inside the workspace.`;
     return { kind, subject, text, allowedBy: { by: 'default' }, ...secretFields };
   }
+  if (isPrivateInSandbox(path, context))
+    return { kind, subject, text: `${subject} is in the private folder of commands.`, allowedBy: { by: 'default' } };
   const autoRun = use.use === 'write' ? getAutoRunReason(path, context.roots, context.policy.frozenPaths) : undefined;
   const text =
     rule !== undefined
@@ -129,6 +131,14 @@ export function createPathRequirement(context: DecisionContext, use: PathUse): R
     ...(isWorkspacePath && kind === 'edit' && autoRun === undefined ? { editScope: 'workspace' as const } : {}),
     ...suggestion,
   };
+}
+
+/** Returns whether a sandboxed command finds a file of its own at this path, whatever is there outside. */
+function isPrivateInSandbox(path: ResolvedPath, { facts, policy, roots }: DecisionContext): boolean {
+  if (policy.sandbox === undefined || facts.kind !== 'shell' || facts.outside !== undefined) return false;
+  const folder = policy.sandboxPaths?.().privateFolder;
+  if (folder === undefined || !isPathInside(path.lexical, folder)) return false;
+  return ![...roots, ...policy.workspaceRoots].some((root) => isPathInside(path.lexical, root));
 }
 
 /** Returns the reason why a file may hold secrets, by its path or a hard link of it. */

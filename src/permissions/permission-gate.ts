@@ -20,6 +20,8 @@ export type PermissionGateDeps = ApprovalDeps & {
   /** Stores rules for "always allow"; awaited, so the next call already sees them. */
   readonly rememberRules: (rules: readonly string[], destination: RememberDestination) => Promise<void>;
   readonly changeMode: (mode: Policy['mode']) => void;
+  /** Turns on the sandbox of commands for the session. */
+  readonly turnOnSandbox?: () => void;
   /** Record of the scripts that answers are about; by default one for this gate. */
   readonly answeredScripts?: AnsweredScripts | undefined;
 };
@@ -172,9 +174,12 @@ async function applyApproval(
   const stored = remember === undefined ? [] : selectRememberedRules(remember, facts, decision);
   for (const { rules, destination } of stored) await deps.rememberRules(rules, destination);
   if (answer.mode !== undefined) deps.changeMode(answer.mode);
+  if (answer.sandbox !== undefined) deps.turnOnSandbox?.();
   const added = stored.map(({ rules, destination }) => ` Rules added (${destination}): ${rules.join(', ')}.`).join('');
   const changed = updatedInput === undefined ? '' : ' The input was changed.';
-  const approved = withAnswer(withNewInput(decision, redecided), 'allow', `The answer was yes.${added}${changed}`);
+  const sandboxed = answer.sandbox === undefined ? '' : ' Commands run in the sandbox from now on.';
+  const text = `The answer was yes.${added}${changed}${sandboxed}`;
+  const approved = withAnswer(withNewInput(decision, redecided), 'allow', text);
   return allowCall(request, updatedInput ?? request.input, approved, 'answer', note);
 }
 

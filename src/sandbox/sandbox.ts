@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { Environment } from '../contracts/environment.ts';
-import type { Policy, SandboxPaths } from '../contracts/permission.ts';
+import type { Policy } from '../contracts/permission.ts';
+import type { SandboxPaths } from '../contracts/sandbox.ts';
 import type { Settings } from '../contracts/settings.ts';
 import { ToolFailure } from '../contracts/tool.ts';
 import { getErrorMessage } from '../lib/errors.ts';
@@ -88,6 +89,8 @@ export type Sandbox = {
    */
   prepareProgram(program: SandboxedProgram): PreparedSandboxProgram;
   getState(): SandboxState;
+  /** Returns whether it is off, by no choice of the user, and works on this machine. */
+  canTurnOn(): boolean;
   /** Overrides the settings for this session. */
   switchTo(wanted: 'on' | 'off' | 'auto'): void;
   /** Returns whether sandboxed commands need approval; undefined if the sandbox is off. */
@@ -170,6 +173,11 @@ export function createSandbox({
 
   return {
     getState: computeState,
+    canTurnOn() {
+      const settings = getSettings().sandbox ?? {};
+      if (override !== undefined || settings.enabled !== undefined) return false;
+      return probes.find(() => probeSandbox(createPlan(settings), environment)).ok;
+    },
     switchTo(next) {
       override = next;
     },
@@ -180,7 +188,12 @@ export function createSandbox({
     },
     getPaths() {
       const plan = createPlan(getSettings().sandbox ?? {});
-      return { writable: [...plan.roots, ...plan.allowWrite], readOnly: listNeverWritablePaths(plan) };
+      const hasPrivateTmp = process.platform === 'linux' && privateTmp !== undefined;
+      return {
+        writable: [...plan.roots, ...plan.allowWrite],
+        readOnly: listNeverWritablePaths(plan),
+        ...(hasPrivateTmp ? { privateFolder: '/tmp' } : {}),
+      };
     },
     async wrap(command) {
       const current = computeState();

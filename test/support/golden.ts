@@ -86,7 +86,8 @@ export function createRecord(
     '# Session files',
     ...formatGroups(records, clean),
   ];
-  return `${numberIds(parts.join('\n'))}\n`;
+  // Offered where a sandbox works, which depends on the machine.
+  return `${numberIds(parts.join('\n')).replaceAll(',"canSandbox":true', '')}\n`;
 }
 
 /** Requests with the same first message belong to one conversation; several may run at once. */

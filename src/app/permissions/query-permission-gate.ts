@@ -35,6 +35,8 @@ export type QueryPermissionGateDeps = {
   readonly answeredScripts: AnsweredScripts;
   readonly rememberRules: (rules: readonly string[], destination: RememberDestination) => Promise<void>;
   readonly changeMode: (mode: PermissionMode) => void;
+  readonly offerSandbox: NonNullable<PermissionGateDeps['offerSandbox']>;
+  readonly turnOnSandbox: () => void;
   readonly newId: () => string;
 };
 
@@ -78,6 +80,8 @@ export function createQueryPermissionGate(
     answeredScripts: deps.answeredScripts,
     rememberRules: deps.rememberRules,
     changeMode: deps.changeMode,
+    offerSandbox: deps.offerSandbox,
+    turnOnSandbox: deps.turnOnSandbox,
     newId: deps.newId,
   });
   return async (request, hint, signal) => {

@@ -141,6 +141,9 @@ export function createSessionPermissions(
     answeredScripts: createAnsweredScripts(environment.ouroHome),
     rememberRules: changes.rememberRules,
     changeMode,
+    offerSandbox: (policy) =>
+      sandbox.canTurnOn() ? { ...policy, sandbox: 'unasked', sandboxPaths: sandbox.getPaths } : undefined,
+    turnOnSandbox,
     newId: core.newId,
   };
 
@@ -181,6 +184,13 @@ export function createSessionPermissions(
     const { request, verdict, by, decision } = entry;
     decisions.push({ tool: request.tool, title: request.title, verdict, by, decision });
     if (decisions.length > MAX_DECISIONS) decisions.shift();
+  }
+
+  function turnOnSandbox(): void {
+    sandbox.switchTo('auto');
+    const text =
+      'Commands run in the sandbox and may write in this project without a question. /sandbox off ends this.';
+    void core.bus.emit({ type: 'notice', level: 'info', topic: 'permissions', text });
   }
 
   function changeMode(mode: PermissionMode): void {

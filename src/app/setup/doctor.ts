@@ -104,7 +104,8 @@ async function checkReadOnlySandbox({ environment, cwd }: CheckContext): Promise
     return {
       name: 'sandbox',
       state: 'ok',
-      detail: 'commands that only read run without asking, in a read-only sandbox',
+      detail:
+        'commands that only read run without asking, in a read-only sandbox; a question or /sandbox auto lets others write in the project',
     };
   const hint =
     process.platform === 'linux' && probe.isUndecided !== true ? ' Install bubblewrap, or allow user namespaces.' : '';

@@ -130,6 +130,8 @@ export type ConversationInfo = {
   readonly gitBranch: string | undefined;
   /** The user has enabled auto mode, so a key can select it. */
   readonly hasAutoMode?: true;
+  /** Commands run in the sandbox; `unasked` if they may do so without a question. */
+  readonly sandbox?: 'asked' | 'unasked';
   readonly model: string;
   readonly modelInfo: ModelInfo;
   /** Model that the run was started with. */

@@ -1,11 +1,5 @@
-import type {
-  BlockedEffect,
-  Decision,
-  PermissionRequest,
-  Policy,
-  Rule,
-  ToolFacts,
-} from '../../contracts/permission.ts';
+import type { Decision, PermissionRequest, Policy, Rule, ToolFacts } from '../../contracts/permission.ts';
+import type { BlockedEffect } from '../../contracts/sandbox.ts';
 import { collectCallFindings } from '../collect-call-findings.ts';
 import { createDecisionContext } from '../create-decision-context.ts';
 import { type AnalysisFindings, type DecisionContext, describeRule, type Requirement } from '../decision-context.ts';

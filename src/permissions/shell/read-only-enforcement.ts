@@ -1,4 +1,4 @@
-import type { CallEnforcement } from '../../contracts/permission.ts';
+import type { CallEnforcement } from '../../contracts/sandbox.ts';
 import { type DecisionContext, describeRule, type Requirement } from '../decision-context.ts';
 
 type CommandLine = {

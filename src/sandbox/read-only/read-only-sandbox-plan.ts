@@ -1,6 +1,7 @@
 import { dirname, join } from 'node:path';
 import type { Environment } from '../../contracts/environment.ts';
-import type { CallEnforcement, Policy } from '../../contracts/permission.ts';
+import type { Policy } from '../../contracts/permission.ts';
+import type { CallEnforcement } from '../../contracts/sandbox.ts';
 import { ToolFailure } from '../../contracts/tool.ts';
 import { getSecretPathReason } from '../../permissions/paths/secret-paths.ts';
 import { diskFs } from '../../permissions/permission-fs.ts';

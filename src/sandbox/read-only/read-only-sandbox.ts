@@ -1,7 +1,7 @@
 import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Environment } from '../../contracts/environment.ts';
-import type { BlockedEffect } from '../../contracts/permission.ts';
+import type { BlockedEffect } from '../../contracts/sandbox.ts';
 import { ToolFailure } from '../../contracts/tool.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import type { MountHealth } from '../../lib/files/mount-health.ts';

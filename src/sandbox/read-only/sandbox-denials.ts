@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { BlockedEffect } from '../../contracts/permission.ts';
+import type { BlockedEffect } from '../../contracts/sandbox.ts';
 import { isPathInside } from '../../permissions/resolve-path.ts';
 import type { ReadOnlySandboxPlan } from '../plan.ts';
 import { isShown } from '../visible-paths.ts';

@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import { sep } from 'node:path';
-import type { BlockedEffect } from '../../contracts/permission.ts';
+import type { BlockedEffect } from '../../contracts/sandbox.ts';
 import type { CallContext, ToolOutcome } from '../../contracts/tool.ts';
 import { createDeferred } from '../../lib/promises.ts';
 import { formatDuration } from '../../lib/text/format.ts';

@@ -54,6 +54,8 @@ export type LiveThinking = { readonly sinceMs: number; readonly tail: string };
 export type StatusLineFacts = {
   readonly mode: string;
   readonly hasAutoMode?: true;
+  /** Commands run in the sandbox; `unasked` if they may do so without a question. */
+  readonly sandbox?: 'asked' | 'unasked';
   readonly model: string;
   readonly contextTokens: number;
   readonly contextWindow: number;

@@ -2,6 +2,7 @@ import { basename, relative } from 'node:path';
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { Conversation, ConversationInfo, StoredSessionsPort } from '../../contracts/frontend/conversation.ts';
 import { formatHomePath } from '../../lib/files/path-style.ts';
+import { omitUndefined } from '../../lib/json.ts';
 import { formatAgo, formatCount, formatOneLine, formatTokens } from '../../lib/text/format.ts';
 import { addHistoryItems, isBusy, type StatusLineFacts, type ViewState } from '../app-state/view-state.ts';
 import type { BannerContent } from '../widgets/history/history-item.ts';
@@ -15,7 +16,7 @@ export function getStatusLineFacts(conversation: Conversation): StatusLineFacts 
   const { costUsd, isComplete, lines } = conversation.usage();
   return {
     mode: info.mode,
-    ...(info.hasAutoMode === undefined ? {} : { hasAutoMode: info.hasAutoMode }),
+    ...omitUndefined({ hasAutoMode: info.hasAutoMode, sandbox: info.sandbox }),
     model: info.modelInfo.label,
     contextTokens: info.contextTokens,
     contextWindow: info.modelInfo.contextWindow,

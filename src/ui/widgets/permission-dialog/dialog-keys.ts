@@ -229,10 +229,10 @@ function runAction(
 
 /** Returns whether a part of what would be allowed or remembered is not visible. */
 function isHidden(
-  { remember, mode }: Extract<PermissionAnswer, { behavior: 'allow' }>,
+  { remember, mode, sandbox }: Extract<PermissionAnswer, { behavior: 'allow' }>,
   inSight: 'all' | 'call' | 'part',
 ): boolean {
-  return inSight === 'part' || (inSight === 'call' && (remember ?? mode) !== undefined);
+  return inSight === 'part' || (inSight === 'call' && (remember ?? mode ?? sandbox) !== undefined);
 }
 
 /** Notes the key of an answer, so that its repetitions are ignored. */

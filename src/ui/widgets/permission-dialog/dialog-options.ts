@@ -80,12 +80,21 @@ function createPermissionOptions(request: PermissionRequest): readonly DialogOpt
     createYesOption('Yes', allow()),
     ...(mayRemember ? createRememberOptions(request) : []),
     createNoOption(NO_LABEL, { type: 'write', purpose: 'reason', initialText: '' }),
+    ...(request.canSandbox === true ? [SANDBOX_OPTION] : []),
     ...(mayRemember ? createScopeOptions(request) : []),
     ...createEditOptions(request),
     SHOW_ALL_OPTION,
     createKeyOption('d', 'why it asks', { type: 'details' }),
   ];
 }
+
+/** Lets commands write in the project instead of asking about each one. */
+const SANDBOX_OPTION: DialogOption = {
+  ...createChoiceOption('w', 'Yes, and let commands write in this project this session', allow({ sandbox: 'auto' })),
+  digit: '4',
+  shortLabel: 'sandbox',
+  note: '(in a sandbox)',
+};
 
 const NO_LABEL = 'No, and say what to do instead';
 

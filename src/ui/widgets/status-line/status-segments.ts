@@ -79,6 +79,9 @@ function createFactSegments(
             ...createDiffStat(facts, glyphs),
           ),
         ]),
+    ...(facts.sandbox === undefined
+      ? []
+      : [createDimSegment('sandbox', facts.sandbox === 'unasked' ? 'commands sandboxed' : 'sandbox')]),
     ...(facts.shellFolder === undefined
       ? []
       : [createDimSegment('shell', `in ${sanitize(facts.shellFolder, 'line')}`)]),

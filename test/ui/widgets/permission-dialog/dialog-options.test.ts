@@ -75,6 +75,16 @@ const FIELD = { type: 'boolean', title: 'Gift wrap', default: false } as const;
 
 test.each<[string, DialogRequest, readonly string[]]>([
   [
+    'a command that may run in the sandbox',
+    ask({ suggestions: [BUILD], canSandbox: true }),
+    [
+      YES,
+      "2 a Yes, and don't ask again for npm run build * in this project",
+      NO,
+      '4 w Yes, and let commands write in this project this session (in a sandbox)',
+    ],
+  ],
+  [
     'a command with a rule',
     ask({ suggestions: [BUILD], exact: { rule: 'Bash(npm run build)', keep: 'always' } }),
     [YES, "2 a Yes, and don't ask again for npm run build * in this project", NO],
