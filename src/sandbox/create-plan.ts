@@ -9,7 +9,6 @@ import { isPathInside } from '../permissions/resolve-path.ts';
 import { createPathRuleTest, listRuleGlobs } from '../permissions/rules/path-rules.ts';
 import { getRuleFamily } from '../permissions/rules/rule-families.ts';
 import { isSecretVariable } from './credentials.ts';
-import { findLinkedWorktree, findPathsInGitConfig, type GitConfigPaths, listForeignGitPaths } from './git-paths.ts';
 import {
   getFolderAccess,
   getPathKind,
@@ -19,6 +18,12 @@ import {
 } from './host-paths.ts';
 import type { SandboxPlan } from './plan.ts';
 import { createProgramPathFinder } from './program-paths.ts';
+import {
+  findLinkedWorktree,
+  findPathsInGitConfig,
+  type GitConfigPaths,
+  listForeignGitPaths,
+} from './repositories/git-paths.ts';
 import type { ScanFolders } from './scan-folders.ts';
 import { writeSeccompFilter } from './seccomp-filter.ts';
 import { createSystemSecretFinder, listVisiblePaths } from './visible-paths.ts';

@@ -5,9 +5,9 @@ import { listFolderNames } from '../lib/files/read-or-default.ts';
 import { splitWords } from '../lib/text/lines.ts';
 import { isSecretFileArg } from '../permissions/paths/secret-paths.ts';
 import { isPathInside } from '../permissions/resolve-path.ts';
-import { listGitUserFiles } from './git-paths.ts';
 import { getPathKind, resolveAllLinks } from './host-paths.ts';
 import { isPlainFile } from './plain-files.ts';
+import { listGitUserFiles } from './repositories/git-paths.ts';
 import type { FolderScanTests, ScanFolders } from './scan-folders.ts';
 
 /**

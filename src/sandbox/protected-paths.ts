@@ -3,9 +3,14 @@ import { dirname } from 'node:path';
 import { ToolFailure } from '../contracts/tool.ts';
 import { splitWords } from '../lib/text/lines.ts';
 import { listCredentialPaths } from './credentials.ts';
-import { listGitDirs, listGitRedirectFiles, listReadOnlyGitEntries, PROTECTED_IN_GIT_DIR } from './git-dirs.ts';
 import { lstatIfReachable, resolveFuturePath } from './host-paths.ts';
 import { isMountable, type SandboxPlan } from './plan.ts';
+import {
+  listGitDirs,
+  listGitRedirectFiles,
+  listReadOnlyGitEntries,
+  PROTECTED_IN_GIT_DIR,
+} from './repositories/git-dirs.ts';
 
 /** Folders and files of a project that determine which programs run; protected even if they do not exist yet. */
 export const PROTECTED_IN_PROJECT = {

@@ -16,7 +16,6 @@ import {
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { getProcessStartTime } from '../lib/processes/process-info.ts';
-import { type GitDirSnapshot, listGitDirs, readGitDirState, repairGitDirs } from './git-dirs.ts';
 import { addOwnerPermissions, forceRemove, getPathKind } from './host-paths.ts';
 import type { SandboxPlan } from './plan.ts';
 import {
@@ -26,6 +25,7 @@ import {
   listProtectedLinks,
   listStrayGitFiles,
 } from './protected-paths.ts';
+import { type GitDirSnapshot, listGitDirs, readGitDirState, repairGitDirs } from './repositories/git-dirs.ts';
 
 /** The record each process keeps in a file about its placeholders. */
 const claimSchema = z.lazy(() =>

@@ -18,13 +18,14 @@ import {
 } from './backend.ts';
 import { deleteOldSandboxCaches, prepareSandboxCacheFolder } from './caches.ts';
 import { createSandboxPlanner, type DeniedPaths } from './create-plan.ts';
+import { describeBlockedAccess } from './describe-blocked.ts';
 import { resolveAllLinks } from './host-paths.ts';
-import { createRepositoryGuard } from './nested-repositories.ts';
 import type { LazyNetwork } from './network/lazy-network.ts';
 import type { BlockedConnection, SandboxedCommand } from './network/sandbox-network.ts';
 import type { SandboxPlan } from './plan.ts';
 import type { PrivateTmp } from './private-tmp.ts';
 import { listNeverWritablePaths, PROTECTED_IN_PROJECT, prepareWritablePaths } from './protected-paths.ts';
+import { createRepositoryGuard } from './repositories/nested-repositories.ts';
 import { createSandboxPlaceholders } from './sandbox-placeholders.ts';
 import { createFolderScanner } from './scan-folders.ts';
 
@@ -286,24 +287,3 @@ function listProgramFiles(roots: readonly string[]): readonly string[] {
 function explainUnavailable(why: string): string {
   return `Nothing was run: commands must run in a sandbox, which is not available here (${why}). Tell the user; they can install bubblewrap, or set sandbox.enabled to false.`;
 }
-
-/** Error messages of programs that could not write a path, by text or error code. */
-const WRITE_ERROR = /read-only file system|\bEROFS\b/i;
-const WRITE_ERROR_ON_MAC = /operation not permitted|\bEPERM\b/i;
-
-/** Formats notes for the model about what the sandbox blocked: hosts, and writes that failed as seen in the output. */
-function describeBlockedAccess(
-  refusals: readonly BlockedConnection[],
-  callId: string,
-  printed: readonly string[],
-): readonly string[] {
-  const hosts = refusals.flatMap((blocked) => (blocked.callId === callId ? [`${blocked.host} (${blocked.why})`] : []));
-  const writeError = process.platform === 'darwin' ? WRITE_ERROR_ON_MAC : WRITE_ERROR;
-  return [
-    ...(hosts.length === 0 ? [] : [`[blocked by the sandbox: ${hosts.join(', ')}]`]),
-    ...(printed.some((line) => writeError.test(line)) ? [`[${WRITE_HINT}]`] : []),
-  ];
-}
-
-const WRITE_HINT =
-  'in the sandbox only the workspace is writable; a command that has to write elsewhere can request the path with sandbox_write';

@@ -12,10 +12,10 @@ import { getProgramBaseName } from '../../permissions/shell/parse/shell-words.ts
 import { findRepositoryTop, listTrackedFiles } from '../../permissions/shell/programs/git-repository.ts';
 import { listDeniedPaths, listReadablePaths } from '../create-plan.ts';
 import { listCredentialPaths } from '../credentials.ts';
-import { findLinkedWorktree, findSubmoduleGitDir, listForeignGitPaths } from '../git-paths.ts';
 import { getPathKind, resolveAllLinks } from '../host-paths.ts';
 import { MAX_MOUNTED_PATHS, mergePaths, SYSTEM_FOLDERS } from '../merge-paths.ts';
 import type { ReadOnlySandboxPlan } from '../plan.ts';
+import { findLinkedWorktree, findSubmoduleGitDir, listForeignGitPaths } from '../repositories/git-paths.ts';
 import { isShown, listVisiblePaths, type VisiblePathsDeps } from '../visible-paths.ts';
 
 /** A command that runs in the read-only sandbox. */

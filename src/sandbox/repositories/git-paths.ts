@@ -1,11 +1,11 @@
 import { dirname, join, resolve } from 'node:path';
-import { expandHomePath } from '../lib/files/path-style.ts';
-import { readRegularFileSync } from '../lib/files/read-regular-file.ts';
-import { parseGitConfig } from '../lib/text/git-config.ts';
-import { diskFs } from '../permissions/permission-fs.ts';
-import { isPathInside } from '../permissions/resolve-path.ts';
-import { listGitReferences } from '../permissions/shell/programs/git-references.ts';
-import { resolveAllLinks } from './host-paths.ts';
+import { expandHomePath } from '../../lib/files/path-style.ts';
+import { readRegularFileSync } from '../../lib/files/read-regular-file.ts';
+import { parseGitConfig } from '../../lib/text/git-config.ts';
+import { diskFs } from '../../permissions/permission-fs.ts';
+import { isPathInside } from '../../permissions/resolve-path.ts';
+import { listGitReferences } from '../../permissions/shell/programs/git-references.ts';
+import { resolveAllLinks } from '../host-paths.ts';
 
 /** Paths named by a git config that determine which programs git runs: hook folders and included config files. */
 export type GitConfigPaths = { readonly folders: readonly string[]; readonly files: readonly string[] };

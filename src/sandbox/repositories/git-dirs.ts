@@ -1,9 +1,9 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { listFolderNames, readTextOrEmpty } from '../lib/files/read-or-default.ts';
-import { parseGitConfig } from '../lib/text/git-config.ts';
-import { addOwnerPermissions, forceRemove, getPathKind } from './host-paths.ts';
-import type { SandboxPlan } from './plan.ts';
+import { listFolderNames, readTextOrEmpty } from '../../lib/files/read-or-default.ts';
+import { parseGitConfig } from '../../lib/text/git-config.ts';
+import { addOwnerPermissions, forceRemove, getPathKind } from '../host-paths.ts';
+import type { SandboxPlan } from '../plan.ts';
 
 /**
  * Paths in a git folder that are read-only, whether they exist or not; `modules` and `worktrees` hold git folders of other repositories, `branches` and `remotes` define where to push to.

@@ -4,10 +4,10 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { longTest } from '../support/long-test.ts';
-import { someOf } from '../support/runs.ts';
-import { createTestSandbox, NO_SANDBOX } from '../support/sandbox.ts';
-import { createTempProject } from '../support/temp-project.ts';
+import { longTest } from '../../support/long-test.ts';
+import { someOf } from '../../support/runs.ts';
+import { createTestSandbox, NO_SANDBOX } from '../../support/sandbox.ts';
+import { createTempProject } from '../../support/temp-project.ts';
 
 const IDENTITY = 'export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b\n';
 

@@ -2,14 +2,14 @@ import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { createGitEnv, hardenGitArgs } from '../git/run-git.ts';
-import { readTextOrEmpty } from '../lib/files/read-or-default.ts';
-import { createLazy } from '../lib/memoize.ts';
-import { type GitConfigEntry, parseGitConfig } from '../lib/text/git-config.ts';
-import { isPathInside } from '../permissions/resolve-path.ts';
-import { findCommandConfigKey } from '../permissions/shell/programs/git-repository.ts';
-import { addOwnerPermissions, forceRemove, getPathKind, resolveAllLinks } from './host-paths.ts';
-import type { SandboxPlan } from './plan.ts';
+import { createGitEnv, hardenGitArgs } from '../../git/run-git.ts';
+import { readTextOrEmpty } from '../../lib/files/read-or-default.ts';
+import { createLazy } from '../../lib/memoize.ts';
+import { type GitConfigEntry, parseGitConfig } from '../../lib/text/git-config.ts';
+import { isPathInside } from '../../permissions/resolve-path.ts';
+import { findCommandConfigKey } from '../../permissions/shell/programs/git-repository.ts';
+import { addOwnerPermissions, forceRemove, getPathKind, resolveAllLinks } from '../host-paths.ts';
+import type { SandboxPlan } from '../plan.ts';
 
 const getGitEnv = createLazy(() =>
   createGitEnv({ PATH: '/usr/local/bin:/usr/bin:/bin' }, { GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' }),
