@@ -49,8 +49,8 @@ export function createConversationActions(
 
   function setEffort(effort: Effort): ReturnType<Conversation['setEffort']> {
     const current = live.current();
-    const why = explainUnsupportedEffort(effort, choice.infoOf(current.model));
-    if (why !== undefined) return { ok: false, why };
+    const problem = explainUnsupportedEffort(effort, choice.infoOf(current.model));
+    if (problem !== undefined) return { ok: false, problem };
     turnLog.expectCacheMiss(`The effort changed to ${effort}.`);
     live.update({ effort, thinkingTokens: undefined });
     return { ok: true, resend: effort === current.effort ? undefined : turnLog.describeResend(current.model) };
@@ -58,10 +58,10 @@ export function createConversationActions(
 
   function setMode(mode: string): ReturnType<Conversation['setMode']> {
     if (!isPermissionMode(mode))
-      return { ok: false, why: `Unknown mode "${mode}". Valid modes: ${PERMISSION_MODES.join(', ')}.` };
+      return { ok: false, problem: `Unknown mode "${mode}". Valid modes: ${PERMISSION_MODES.join(', ')}.` };
     if (mode === 'bypassPermissions' && !permissions.canBypass) {
-      const why = 'Bypass mode needs the flag --dangerously-skip-permissions at the start.';
-      return { ok: false, why };
+      const problem = 'Bypass mode needs the flag --dangerously-skip-permissions at the start.';
+      return { ok: false, problem };
     }
     live.update({ mode });
     return { ok: true, mode };
@@ -121,14 +121,14 @@ type SetModelDeps = {
 function createSetModel(core: Core, { lookUpModels, turnLog, hooks }: SetModelDeps): Conversation['setModel'] {
   const { live, model: choice } = core;
   return async (name) => {
-    if (name?.trim() === '') return { ok: false, why: 'The model name is empty.' };
+    if (name?.trim() === '') return { ok: false, problem: 'The model name is empty.' };
     const found = name === undefined ? { ok: true as const, model: choice.model } : choice.findModel(name);
-    if (!found.ok) return { ok: false, why: found.problem };
+    if (!found.ok) return { ok: false, problem: found.problem };
     const { model } = found;
     const unlisted = await choice.explainUnlisted(model);
-    if (unlisted !== undefined) return { ok: false, why: unlisted };
+    if (unlisted !== undefined) return { ok: false, problem: unlisted };
     const refusal = await findRefusal(live.current().model, model, hooks);
-    if (refusal !== undefined) return { ok: false, why: refusal };
+    if (refusal !== undefined) return { ok: false, problem: refusal };
     const resend = model === live.current().model ? undefined : turnLog.describeResend(model);
     turnLog.expectCacheMiss(`The model changed to ${model}.`);
     await lookUpModels([model]);

@@ -45,7 +45,7 @@ export function createHostControl(parts: ConversationParts): Omit<HostControlPor
     async stopTask(id) {
       const shell = shells.find(id)?.shell;
       if (shell === undefined && !loop.subAgents.stop(id))
-        return { ok: false, why: `There is no background task ${id}.` };
+        return { ok: false, problem: `There is no background task ${id}.` };
       await shell?.stop();
       return { ok: true };
     },
@@ -75,7 +75,7 @@ async function applySettings({ actions }: ConversationParts, settings: JsonObjec
     } else if (effort !== undefined) {
       const outcome = actions.setEffort(effort);
       if (!outcome.ok) return outcome;
-    } else return { ok: false, why: `${key} cannot be set to ${JSON.stringify(value)} while ouro is running.` };
+    } else return { ok: false, problem: `${key} cannot be set to ${JSON.stringify(value)} while ouro is running.` };
   }
   return { ok: true };
 }

@@ -71,7 +71,7 @@ export function createMcpConfigActions(environment: Environment, cwd: string) {
       if (!parsed.ok) return { ok: false, message: `The entry is invalid: ${parsed.problem}.` };
       const replaces = (await files.listNames(scope)).includes(name);
       const written = await files.write(scope, name, entry);
-      if (!written.ok) return { ok: false, message: written.message };
+      if (!written.ok) return { ok: false, message: written.problem };
       // Adding a server approves it.
       const approval = { hash: hashMcpServerLaunch(parsed.launch), verdict: 'approved' } as const;
       const notice = scope === 'user' ? undefined : await approvals.save(name, approval);
@@ -89,7 +89,7 @@ export function createMcpConfigActions(environment: Environment, cwd: string) {
       const written = await files.write(scope, name, undefined);
       return written.ok
         ? { ok: true, message: `Removed ${name} from ${written.file}.` }
-        : { ok: false, message: written.message };
+        : { ok: false, message: written.problem };
     },
 
     /** Approves or rejects a server of the project. */

@@ -51,7 +51,7 @@ export function createPluginOperations(environment: Environment, cwd: string) {
     wanted: string,
   ): Promise<{ readonly id: string; readonly plugin: Plugin; readonly lines: readonly string[] }> {
     const { id, entry, market } = await findEntry(wanted);
-    if (entry.source.kind === 'unknown') throw new Error(`Cannot install ${id}: ${entry.source.why}.`);
+    if (entry.source.kind === 'unknown') throw new Error(`Cannot install ${id}: ${entry.source.problem}.`);
     const { from, root = from, commit, release } = await fetchSource(entry.source, market.commit, environment);
     if ((await ignoreMissingFile(stat(from)))?.isDirectory() !== true)
       throw new Error(`Cannot install ${id}: ${from} does not exist.`);
@@ -64,7 +64,7 @@ export function createPluginOperations(environment: Environment, cwd: string) {
     await rm(folder, { recursive: true, force: true });
     await rename(staging, folder);
     const read = await readPlugin(folder, entry.manifest, getPluginDataFolder(ouroHome, id));
-    if (!read.ok) throw new Error(read.why);
+    if (!read.ok) throw new Error(read.problem);
     const { version = release } = read.plugin;
     await save(['plugins', id], { folder, mark, version, commit, said: entry.manifest });
     const revision = commit === undefined ? '' : ` at commit ${commit.slice(0, 12)}`;
@@ -126,7 +126,7 @@ function createPluginOptionStore(environment: Environment, cwd: string, { store,
     if (installed === undefined) throw new Error(`${id} is not installed.`);
     const data = getPluginDataFolder(ouroHome, id);
     const read = await readConfiguredPlugin(id, { ...installed, data }, environment, await settings());
-    if (!read.ok) throw new Error(read.why);
+    if (!read.ok) throw new Error(read.problem);
     return read.plugin;
   }
 

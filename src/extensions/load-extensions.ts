@@ -45,7 +45,7 @@ export type Extensions = {
 /** The decision whether a project file may be read, with its real path. */
 export type ProjectFileAdmission =
   | { readonly ok: true; readonly realPath: string }
-  | { readonly ok: false; readonly why: string };
+  | { readonly ok: false; readonly problem: string };
 
 /** Loads all extensions in parallel. */
 export async function loadExtensions(options: {
@@ -62,7 +62,7 @@ export async function loadExtensions(options: {
   const admit = (path: string) => {
     const admission = options.checkFile(path);
     if (admission.ok) return admission.realPath;
-    excluded.push({ path, text: `is ignored: ${admission.why}` });
+    excluded.push({ path, text: `is ignored: ${admission.problem}` });
     return undefined;
   };
   const { projectFolders, userFolders, plugins = [] } = options;

@@ -58,7 +58,7 @@ export type HookRunners = {
 /** The raw result of a hook's action, before it is turned into a verdict. */
 export type HookActionResult =
   | { readonly kind: 'output'; readonly parsed: ReturnType<typeof parseHookOutput> }
-  | { readonly kind: 'failed'; readonly why: string }
+  | { readonly kind: 'failed'; readonly problem: string }
   | EndedHookCommand;
 
 /** The exit of a hook's command, with the script it names when that does not exist. */
@@ -91,7 +91,7 @@ export async function performHookAction(
   switch (hook.type) {
     case 'http': {
       const { status, text } = await runners.post(createRequest(hook, input, runners), timeoutMs, signal);
-      if (status < 200 || status > 299) return { kind: 'failed', why: `answered with status ${status}` };
+      if (status < 200 || status > 299) return { kind: 'failed', problem: `answered with status ${status}` };
       return { kind: 'output', parsed: parseHookOutput(hook.event, text) };
     }
     case 'prompt':
@@ -159,9 +159,9 @@ function createPrompt({ prompt = '' }: Hook, input: JsonObject): string {
 const judgement = z.object({ ok: z.boolean(), reason: z.string().optional() });
 
 function parseJudgement(answer: string | undefined): ReturnType<typeof parseHookOutput> {
-  if (answer === undefined) return { ok: false, why: 'got no answer from the model' };
+  if (answer === undefined) return { ok: false, problem: 'got no answer from the model' };
   const parsed = judgement.safeParse(extractJson(answer));
-  if (!parsed.success) return { ok: false, why: 'got an answer that is not {"ok": …}' };
+  if (!parsed.success) return { ok: false, problem: 'got an answer that is not {"ok": …}' };
   const { ok, reason } = parsed.data;
   const output: HookOutput = ok ? {} : { decision: 'block', reason: reason ?? 'The model answered no.' };
   return { ok: true, output };
@@ -236,7 +236,7 @@ const PLAIN_CONTEXT: readonly HookEvent[] = ['UserPromptSubmit', 'SessionStart']
 export function parseHookOutput(
   event: HookEvent,
   stdout: string,
-): { readonly ok: true; readonly output: HookOutput } | { readonly ok: false; readonly why: string } {
+): { readonly ok: true; readonly output: HookOutput } | { readonly ok: false; readonly problem: string } {
   const text = stdout.trim();
   if (!text.startsWith('{')) {
     if (text === '') return { ok: true, output: {} };
@@ -246,17 +246,17 @@ export function parseHookOutput(
   try {
     return parseHookJson(JSON.parse(text));
   } catch {
-    return { ok: false, why: 'printed invalid JSON' };
+    return { ok: false, problem: 'printed invalid JSON' };
   }
 }
 
 /** Parses the output of a hook that is already a JSON value. */
 function parseHookJson(
   value: unknown,
-): { readonly ok: true; readonly output: HookOutput } | { readonly ok: false; readonly why: string } {
+): { readonly ok: true; readonly output: HookOutput } | { readonly ok: false; readonly problem: string } {
   const parsed = outputSchema.safeParse(value);
   if (!parsed.success)
-    return { ok: false, why: `answered with an invalid "${parsed.error.issues[0]?.path.join('.')}"` };
+    return { ok: false, problem: `answered with an invalid "${parsed.error.issues[0]?.path.join('.')}"` };
   const { hookSpecificOutput: { decision: permission, ...specific } = {}, ...common } = parsed.data;
   const { behavior, updatedInput, message } = permission ?? {};
   return {

@@ -46,7 +46,7 @@ export function createPluginMonitors(
       const line = quoteFolderVariables(command, env);
       const all = { ...core.settings.variables(), ...env };
       const checked = await checkProgram({ command: { line }, cwd: core.cwd, variables: all }, 'writes');
-      if (!checked.ok) throw new Error(checked.why);
+      if (!checked.ok) throw new Error(checked.problem);
       const shell = await startCommand(line, { callId, cwd: core.cwd }, undefined, {
         ledger: session.ledger,
         outputFolder: join(session.transcript.folder, 'outputs'),

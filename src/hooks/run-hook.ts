@@ -54,7 +54,7 @@ async function runHook(
       case 'output':
         return createOutputResult(result.parsed, hook, createResult);
       case 'failed':
-        return createFailure(hook, createResult, result.why, 'ran');
+        return createFailure(hook, createResult, result.problem, 'ran');
       case 'ended': {
         const addAdvice: CreateResult = (outcome, message, output) =>
           createResult(
@@ -133,7 +133,7 @@ function createOutputResult(
   hook: Hook,
   createResult: CreateResult,
 ): HookResult {
-  if (!parsed.ok) return createFailure(hook, createResult, parsed.why, 'ran');
+  if (!parsed.ok) return createFailure(hook, createResult, parsed.problem, 'ran');
   const { output } = parsed;
   const isBlocked = output.decision === 'block';
   return createResult(isBlocked ? 'blocked' : 'passed', output.reason ?? '', output);

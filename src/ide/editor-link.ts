@@ -29,7 +29,7 @@ export type EditorLinkDeps = {
 /** The result of an attempt to connect. */
 export type EditorConnectResult =
   | { readonly ok: true; readonly name: string }
-  | { readonly ok: false; readonly why: string };
+  | { readonly ok: false; readonly problem: string };
 
 /** The link of a session to at most one editor. */
 export type EditorLink = ReturnType<typeof createEditorLink>;
@@ -93,7 +93,7 @@ export function createEditorLink({ search, version, onEvent, retryDelaysMs = RET
       );
       if (own !== generation) {
         await opened.close();
-        return { ok: false, why: 'the connection was replaced' };
+        return { ok: false, problem: 'the connection was replaced' };
       }
       if (hasEnded) throw new Error('it closed the connection');
       connection = opened;
@@ -101,7 +101,7 @@ export function createEditorLink({ search, version, onEvent, retryDelaysMs = RET
       return { ok: true, name: editor.name };
     } catch (thrown) {
       if (own === generation) setState({ status: 'none' });
-      return { ok: false, why: sanitizeUntrustedLine(getErrorMessage(thrown), ERROR_CHARS) };
+      return { ok: false, problem: sanitizeUntrustedLine(getErrorMessage(thrown), ERROR_CHARS) };
     }
   }
 
@@ -156,11 +156,11 @@ async function connectFirst(
   open: (editor: EditorInfo) => Promise<EditorConnectResult>,
 ): Promise<EditorConnectResult> {
   const { editors } = await findEditors(search);
-  let result: EditorConnectResult = { ok: false, why: 'no editor has this folder open' };
+  let result: EditorConnectResult = { ok: false, problem: 'no editor has this folder open' };
   for (const editor of editors.filter(({ mismatch }) => mismatch === undefined)) {
     result = await open(editor);
     if (result.ok) return result;
-    result = { ok: false, why: `${editor.name}: ${result.why}` };
+    result = { ok: false, problem: `${editor.name}: ${result.problem}` };
   }
   return result;
 }

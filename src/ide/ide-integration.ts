@@ -132,7 +132,7 @@ async function waitForEditor(link: EditorLink, warn: (text: string) => void): Pr
     const result = await link.connectBest();
     if (result.ok) return;
     if (performance.now() >= endMs)
-      return warn(`--ide: ${result.why}. Start the extension of your editor, then run /ide.`);
+      return warn(`--ide: ${result.problem}. Start the extension of your editor, then run /ide.`);
     await delay(FIND_INTERVAL_MS);
   }
 }

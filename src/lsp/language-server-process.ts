@@ -38,7 +38,7 @@ type ProcessState =
   | { readonly state: 'idle' | 'closed' }
   | { readonly state: 'starting'; readonly connection: LanguageServerConnection; readonly ready: Promise<void> }
   | ({ readonly state: 'ready' } & InitializedLanguageServer)
-  | { readonly state: 'failed'; readonly why: string };
+  | { readonly state: 'failed'; readonly problem: string };
 
 /** Limit of the `shutdown` request. With the time to kill its group it must fit into the three seconds to exit. */
 const MAX_SHUTDOWN_MS = 700;
@@ -92,9 +92,9 @@ export function createLanguageServerProcess(
     }
   }
 
-  function fail(reason: string): void {
-    current = { state: 'failed', why: reason };
-    deps.warn(`The language server ${config.name} failed: ${reason}. It is not used again in this session.`);
+  function fail(problem: string): void {
+    current = { state: 'failed', problem };
+    deps.warn(`The language server ${config.name} failed: ${problem}. It is not used again in this session.`);
     listeners.onExit();
   }
 
@@ -114,7 +114,7 @@ export function createLanguageServerProcess(
     async request(method: string, params: JsonObject, signal: AbortSignal): Promise<JsonValue> {
       start();
       if (current.state === 'starting') await current.ready;
-      if (current.state !== 'ready') throw new Error(current.state === 'failed' ? current.why : 'it has ended');
+      if (current.state !== 'ready') throw new Error(current.state === 'failed' ? current.problem : 'it has ended');
       return current.connection.request(method, params, signal);
     },
     /** Ends the server, for the rest of the session, when it uses more memory than it may. */

@@ -126,7 +126,7 @@ export async function runFormattersOrLinters(
           .run(files, () => runWrapped(checked.wrap([program, ...args, ...files]), options), signal)
           .catch((thrown: unknown) => explainSkip(thrown, signal))
           .finally(() => checked.sandbox?.ended())
-      : createFailedResult(checked.why);
+      : createFailedResult(checked.problem);
     if (ended === undefined || signal.aborted) continue;
     if (typeof ended === 'string') {
       reports.push(`The ${kind} ${getName(command, args)} was not run. ${ended}`);

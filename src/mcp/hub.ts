@@ -22,7 +22,7 @@ type ServerResource = {
 /** The content of a server's prompt, or the reason there is none. */
 type PromptResult =
   | { readonly ok: true; readonly blocks: readonly ResultBlock[] }
-  | { readonly ok: false; readonly why: string };
+  | { readonly ok: false; readonly problem: string };
 
 /** All MCP servers of a session: their tools, prompts and resources, and how they are started and ended. */
 export type McpHub = ReturnType<typeof createMcpHub>;
@@ -130,7 +130,7 @@ function toggleServer(managed: ManagedMcpServer | undefined, to: 'on' | 'off'): 
 
 const isConnected = (managed: ManagedMcpServer) => managed.getState().phase.status === 'connected';
 
-const unknownServer = (name: string): ActionResult => ({ ok: false, why: `There is no MCP server ${name}.` });
+const unknownServer = (name: string): ActionResult => ({ ok: false, problem: `There is no MCP server ${name}.` });
 
 /** Returns the server of that name; throws with the known names otherwise. */
 function requireServer(managedServers: ReadonlyMap<string, ManagedMcpServer>, name: string): ManagedMcpServer {
@@ -178,7 +178,7 @@ async function runPrompt(
     const connection = await managed.waitForConnection(signal);
     return { ok: true, blocks: convertMcpPromptResult(await connection.getPrompt(prompt.name, parsed.values, signal)) };
   }
-  return { ok: false, why: `No connected MCP server offers /${command}. Run /mcp to see the servers.` };
+  return { ok: false, problem: `No connected MCP server offers /${command}. Run /mcp to see the servers.` };
 }
 
 /** Completes the last word of a prompt's arguments; returns whole words that replace it. */

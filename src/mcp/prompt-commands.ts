@@ -46,13 +46,13 @@ export function createMcpPromptCommands(
 export function parseMcpPromptArguments(
   prompt: McpServerPrompt,
   typed: string,
-): { readonly ok: true; readonly values: Record<string, string> } | { readonly ok: false; readonly why: string } {
+): { readonly ok: true; readonly values: Record<string, string> } | { readonly ok: false; readonly problem: string } {
   const values = assignValues(prompt, typed);
   const missing = prompt.arguments.filter(({ name, required }) => required === true && values[name] === undefined);
   if (missing.length === 0) return { ok: true, values };
   return {
     ok: false,
-    why: `Missing arguments: ${missing.map(({ name }) => `<${sanitizeUntrustedLine(name, 40)}>`).join(' ')}.`,
+    problem: `Missing arguments: ${missing.map(({ name }) => `<${sanitizeUntrustedLine(name, 40)}>`).join(' ')}.`,
   };
 }
 

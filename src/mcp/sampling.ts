@@ -21,7 +21,7 @@ export type RunSamplingRequest = (
   signal: AbortSignal,
 ) => Promise<
   | { readonly ok: true; readonly message: AssistantMessage; readonly outputTokens: number }
-  | { readonly ok: false; readonly why: string }
+  | { readonly ok: false; readonly problem: string }
 >;
 
 /** Returns the current verdict of the permission rules; `undefined` when no rule matches. */
@@ -93,7 +93,7 @@ export function createSamplingHandler({ source, sample, rule, onSampled }: Sampl
     if (typeof request === 'string') throw new McpError(ErrorCode.InvalidParams, request);
     await assertAllowed(params, ask, signal);
     const sampled = await sample(request, signal);
-    if (!sampled.ok) throw new McpError(ErrorCode.InternalError, `The model did not answer: ${sampled.why}`);
+    if (!sampled.ok) throw new McpError(ErrorCode.InternalError, `The model did not answer: ${sampled.problem}`);
     onSampled(`sent a request to the model; the answer has ${sampled.outputTokens} tokens.`);
     return createResult(sampled.message, params);
   };

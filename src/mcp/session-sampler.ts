@@ -16,13 +16,13 @@ export function createSessionMcpSampler({ model, live, meter, options }: Sampler
   return async (samplingRequest, signal) => {
     const { maxBudgetUsd } = options;
     if (maxBudgetUsd !== undefined && meter.getCostUsd() >= maxBudgetUsd)
-      return { ok: false, why: `the budget of $${maxBudgetUsd} is used up.` };
+      return { ok: false, problem: `the budget of $${maxBudgetUsd} is used up.` };
     const name = live.current().model;
     const request = { ...samplingRequest, model: name, breakpoints: [], effort: 'off' } as const;
     const limit = AbortSignal.any([signal, AbortSignal.timeout(SAMPLE_TIMEOUT_MS)]);
     const stream = model.port.stream(request, { restartable: () => true, overloadLimit: 2, maxRetries: 2 }, limit);
     const outcome = await drainReply(stream);
-    if (!outcome.ok) return { ok: false, why: outcome.failure.message };
+    if (!outcome.ok) return { ok: false, problem: outcome.failure.message };
     const { message, stopReason, usage } = outcome;
     meter.addReply(name, usage);
     return { ok: true, message: { ...message, stopReason }, outputTokens: usage.outputTokens };

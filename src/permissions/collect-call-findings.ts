@@ -100,7 +100,7 @@ function analyzeFetchCall(context: DecisionContext): AnalysisFindings {
   const subject = facts.url ?? '';
   if (!target.ok) {
     return {
-      blockers: [{ stage: 'breaker', verdict: 'deny', subject, text: target.why }],
+      blockers: [{ stage: 'breaker', verdict: 'deny', subject, text: target.problem }],
       requirements: [],
       unanalysed: [],
       hardens: [],
@@ -189,20 +189,21 @@ function createFindings(requirement: Requirement): AnalysisFindings {
 }
 
 /** The host of a URL, or the reason why the URL is refused whatever the rules say. */
-type ParsedHost = { readonly ok: true; readonly host: string } | { readonly ok: false; readonly why: string };
+type ParsedHost = { readonly ok: true; readonly host: string } | { readonly ok: false; readonly problem: string };
 
 /** Parses a URL the way the fetch will; unusual bytes, credentials and private hosts are refused. */
 function parseUrlHost(url: string): ParsedHost {
-  if (/[\u0000-\u0020\u007f-\u00a0\\]/.test(url)) return { ok: false, why: 'The URL contains an invalid character.' };
+  if (/[\u0000-\u0020\u007f-\u00a0\\]/.test(url))
+    return { ok: false, problem: 'The URL contains an invalid character.' };
   const parsed = URL.parse(url);
-  if (parsed === null) return { ok: false, why: 'This is not a valid URL.' };
+  if (parsed === null) return { ok: false, problem: 'This is not a valid URL.' };
   if (parsed.protocol !== 'https:' && parsed.protocol !== 'http:')
-    return { ok: false, why: `${parsed.protocol} URLs are not supported.` };
+    return { ok: false, problem: `${parsed.protocol} URLs are not supported.` };
   if (parsed.username !== '' || parsed.password !== '')
-    return { ok: false, why: 'The URL contains a user name or password.' };
+    return { ok: false, problem: 'The URL contains a user name or password.' };
   const host = parsed.hostname.replace(/\.$/, '');
   if (host === '' || isPrivate(host))
-    return { ok: false, why: `${host || 'The empty host'} is on this machine or a private network.` };
+    return { ok: false, problem: `${host || 'The empty host'} is on this machine or a private network.` };
   return { ok: true, host };
 }
 

@@ -32,5 +32,5 @@ export function isGitSelfContained(cwd: string): boolean {
 /** Returns why ouro may not run git commands that write files here; settings that only affect output are tolerated. */
 export function findWritingGitProblem(cwd: string): string | undefined {
   const check = checkGitRepositorySafety(diskFs, toPosixPath(cwd), toPosixPath(cwd), findCheckoutCommandConfigKey);
-  return check.ok ? undefined : check.reason;
+  return check.ok ? undefined : check.problem;
 }

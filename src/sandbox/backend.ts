@@ -13,16 +13,16 @@ import { buildSeatbeltArgs } from './seatbelt.ts';
 const isMac = process.platform === 'darwin';
 
 /** The reason why there is no sandbox; `isUndecided` if the machine did not say whether there is one. */
-export type SandboxProbeFailure = { readonly ok: false; readonly why: string; readonly isUndecided?: true };
+export type SandboxProbeFailure = { readonly ok: false; readonly problem: string; readonly isUndecided?: true };
 
 /** The sandbox program of this machine, or the reason why there is none. */
 export type SandboxProbeResult = { readonly ok: true; readonly program: string } | SandboxProbeFailure;
 
 /** Finds the program that creates sandboxes on this system, outside the workspace. */
 export function findSandboxProgram({ path }: Pick<Environment, 'path'>, roots: readonly string[]): SandboxProbeResult {
-  if (process.platform !== 'linux' && !isMac) return { ok: false, why: `${process.platform} is not supported` };
+  if (process.platform !== 'linux' && !isMac) return { ok: false, problem: `${process.platform} is not supported` };
   const program = isMac ? '/usr/bin/sandbox-exec' : findTrustedProgram('bwrap', path, roots);
-  return program === undefined ? { ok: false, why: 'bwrap is not installed' } : { ok: true, program };
+  return program === undefined ? { ok: false, problem: 'bwrap is not installed' } : { ok: true, program };
 }
 
 /** Runs a no-op command in a sandbox like the planned one, to find out whether sandboxing works on this machine. */
@@ -63,15 +63,15 @@ export function runSandboxProbe(
     if (status === 0) return undefined;
     const [line = ''] = stderr?.trim().split('\n') ?? [];
     if (status !== null) {
-      const why = line || `it exited with ${status}`;
-      return NO_RESOURCES.test(line) ? { ok: false, why, isUndecided: true } : { ok: false, why };
+      const problem = line || `it exited with ${status}`;
+      return NO_RESOURCES.test(line) ? { ok: false, problem, isUndecided: true } : { ok: false, problem };
     }
     if (error !== undefined && ['ENOENT', 'EACCES'].includes(getErrnoCode(error) ?? ''))
-      return { ok: false, why: error.message };
+      return { ok: false, problem: error.message };
     const isTimeout = error !== undefined && getErrnoCode(error) === 'ETIMEDOUT';
     if (isTimeout && stops < MAX_STOPS && isLateTimer(startedMs, PROBE_MS)) continue;
     const why = isTimeout ? `did not end within ${PROBE_MS / 1_000} s` : (error?.message ?? `was ended by ${signal}`);
-    return { ok: false, why: `its test ${why}`, isUndecided: true };
+    return { ok: false, problem: `its test ${why}`, isUndecided: true };
   }
 }
 

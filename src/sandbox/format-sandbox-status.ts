@@ -18,7 +18,7 @@ export function formatSandboxStatus(
   const state = sandbox.getState();
   if (state.is === 'off') return 'The sandbox is off. Turn it on for this session with /sandbox on.';
   if (state.is === 'unavailable')
-    return `The sandbox is enabled but not available: ${state.why}. Commands cannot run until it is available or off.`;
+    return `The sandbox is enabled but not available: ${state.problem}. Commands cannot run until it is available or off.`;
   const { roots, allowWrite, denyRead, denyWrite } = state.plan;
   const refusals = sandbox.listBlocked().slice(-MAX_REFUSALS);
   return [

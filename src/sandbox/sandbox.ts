@@ -54,7 +54,7 @@ const MAX_SANDBOXED_CALLS = 100;
 type SandboxState =
   | { readonly is: 'off' }
   | { readonly is: 'on'; readonly plan: SandboxPlan; readonly program: string; readonly networkProblem?: string }
-  | { readonly is: 'unavailable'; readonly why: string };
+  | { readonly is: 'unavailable'; readonly problem: string };
 
 /** A program that ouro starts by itself in the sandbox of commands. */
 type SandboxedProgram = {
@@ -76,7 +76,7 @@ type PreparedSandboxProgram =
       readonly ended: () => void;
     }
   | { readonly is: 'absent' }
-  | { readonly is: 'undecided'; readonly why: string };
+  | { readonly is: 'undecided'; readonly problem: string };
 
 /** The sandbox of shell commands, enabled by settings or `/sandbox on`. If enabled, no command runs without it. */
 export type Sandbox = {
@@ -144,7 +144,7 @@ export function createSandbox({
     if (!isEnabled()) return { is: 'off' };
     const plan = createPlan(getSettings().sandbox ?? {});
     const probe = probes.find(() => probeSandbox(plan, environment));
-    if (!probe.ok) return { is: 'unavailable', why: probe.why };
+    if (!probe.ok) return { is: 'unavailable', problem: probe.problem };
     const problem = network.getProblem();
     const networkProblem = problem === undefined ? {} : { networkProblem: problem };
     return { is: 'on', plan, program: probe.program, ...networkProblem };
@@ -199,7 +199,7 @@ export function createSandbox({
     async wrap(command) {
       const current = computeState();
       if (current.is === 'off') return undefined;
-      if (current.is === 'unavailable') throw new ToolFailure(explainUnavailable(current.why));
+      if (current.is === 'unavailable') throw new ToolFailure(explainUnavailable(current.problem));
       const openedPaths = takeOpenedPaths(command.id);
       prepareWritablePaths(openedPaths, current.plan);
       const filePlan = openedPaths.length === 0 ? current.plan : createPlan(getSettings().sandbox ?? {}, openedPaths);
@@ -216,7 +216,7 @@ export function createSandbox({
       try {
         prepareSandboxCacheFolder(join(folder, 'caches'), now());
       } catch (thrown) {
-        return { is: 'undecided', why: getErrorMessage(thrown) };
+        return { is: 'undecided', problem: getErrorMessage(thrown) };
       }
       const { allowRead = [], ...settings } = getSettings().sandbox ?? {};
       const planned = createPlan(
@@ -224,7 +224,7 @@ export function createSandbox({
         writable,
       );
       const probe = probes.find(() => probeSandbox(planned, environment));
-      if (!probe.ok) return probe.isUndecided === true ? { is: 'undecided', why: probe.why } : { is: 'absent' };
+      if (!probe.ok) return probe.isUndecided === true ? { is: 'undecided', problem: probe.problem } : { is: 'absent' };
       const { program } = probe;
       const secretVariables = planned.secretVariables.filter((name) => !keptVariables.includes(name));
       if (workspace === 'read-only') {

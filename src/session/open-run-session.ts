@@ -67,7 +67,7 @@ export async function openRunSession(
     session.kind === 'resume'
       ? await findSession(environment.ouroHome, realCwd, session.wanted)
       : await findNewestSession(environment.ouroHome, realCwd);
-  if (!found.ok) return { ok: false, problem: found.why };
+  if (!found.ok) return { ok: false, problem: found.problem };
   if (session.fork === 'fork' && session.id !== undefined && hasSessionFile(session.id, dirname(found.session.path)))
     return { ok: false, problem: describeTakenId(session.id) };
   return resume(found.session, session, options.persistence, environment, realCwd);
@@ -235,7 +235,7 @@ async function lockOrFork(
       ok: false,
       problem: `Session ${summary.id} is open in another ouro process. Close it there, or fork it.`,
     };
-  return { ...(await fork()), notice: tried.notice };
+  return { ...(await fork()), notice: tried.problem };
 }
 
 const MOVING_MS = 500;

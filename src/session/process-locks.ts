@@ -19,7 +19,7 @@ export type SessionLock = { readonly release: () => Promise<void> };
 /** The lock, or a notice that names the process holding it. */
 type SessionLockResult =
   | { readonly ok: true; readonly lock: SessionLock }
-  | { readonly ok: false; readonly notice: string };
+  | { readonly ok: false; readonly problem: string };
 
 /**
  * Locks a stored session for this process: beside its file or, if that disk takes no lock, beside its unsaved lines.
@@ -30,12 +30,12 @@ export async function lockSession(transcriptPath: string, parents?: readonly str
   const beside = await tryLock(path);
   const lock = beside ?? (await lockUnsaved(path, parents));
   if (lock === undefined) return { ok: true, lock: { release: () => Promise.resolve() } };
-  if (!lock.ok) return { ok: false, notice: describeHolder(lock.holder) };
+  if (!lock.ok) return { ok: false, problem: describeHolder(lock.holder) };
   // Both look for the other's lock after taking their own, so of two processes at least one sees the other.
   const other = await findHolder(beside === undefined ? [path] : listUnsavedLocks(path, parents));
   if (other === undefined) return { ok: true, lock: { release: lock.release } };
   await lock.release();
-  return { ok: false, notice: describeHolder(other) };
+  return { ok: false, problem: describeHolder(other) };
 }
 
 export function findSessionLockHolder(transcriptPath: string): Promise<ProcessIdentity | undefined> {

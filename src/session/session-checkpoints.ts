@@ -174,11 +174,11 @@ export function createRewind({ agent, transcript, checkpoints, forget, onLinesCh
   async function rewind(id: string, what: 'conversation' | 'files' | 'both'): Promise<RewindOutcome> {
     const { path } = transcript;
     if (checkpoints === undefined || path === undefined)
-      return { ok: false, why: 'This session is not saved, so it has no checkpoints.' };
+      return { ok: false, problem: 'This session is not saved, so it has no checkpoints.' };
     if (agent.state().status !== 'idle') return AGENT_BUSY;
     return agent.runExclusive('restoring', async (signal, replaceMessages): Promise<RewindOutcome> => {
       const point = (await list()).find((checkpoint) => checkpoint.id === id);
-      if (point === undefined) return { ok: false, why: 'There is no such checkpoint.' };
+      if (point === undefined) return { ok: false, problem: 'There is no such checkpoint.' };
       const files = what === 'conversation' ? undefined : await restoreFiles(checkpoints, id, signal);
       const { restored = [], removed = [], problems = [], failed = [] } = files ?? {};
       const canRetry = failed.length > 0;
@@ -216,14 +216,14 @@ export function createRewind({ agent, transcript, checkpoints, forget, onLinesCh
   /** Undoes the file changes of the newest prompt that changed files. */
   async function undo(): Promise<RewindOutcome> {
     const id = await checkpoints?.findLastUndoable();
-    return id === undefined ? { ok: false, why: 'There are no file changes to undo.' } : rewind(id, 'files');
+    return id === undefined ? { ok: false, problem: 'There are no file changes to undo.' } : rewind(id, 'files');
   }
 
   /** Reverts the last undo or rewind of files, if nothing has changed since. */
   async function redo(): Promise<RewindOutcome> {
     if (agent.state().status !== 'idle') return AGENT_BUSY;
     const done = await agent.runExclusive('restoring', async (signal) => checkpoints?.redo(signal));
-    if (done === undefined) return { ok: false, why: 'There is nothing to redo.' };
+    if (done === undefined) return { ok: false, problem: 'There is nothing to redo.' };
     if (takenBack !== undefined) onLinesChanged({ added: -takenBack.added, removed: -takenBack.removed });
     takenBack = undefined;
     const { failed, ...result } = done;
@@ -233,7 +233,7 @@ export function createRewind({ agent, transcript, checkpoints, forget, onLinesCh
   return { listCheckpoints: list, rewind, undo, redo };
 }
 
-const AGENT_BUSY: RewindOutcome = { ok: false, why: 'A reply is in progress. Stop it first, or wait.' };
+const AGENT_BUSY: RewindOutcome = { ok: false, problem: 'A reply is in progress. Stop it first, or wait.' };
 
 /** Computes the files and lines that a rewind to a message would change on disk. */
 export async function previewRewind(
@@ -242,7 +242,7 @@ export async function previewRewind(
 ): ReturnType<HostControlPort['previewRewind']> {
   const point = (await checkpoints?.list())?.find((checkpoint) => checkpoint.messageId === messageId);
   const changes = point === undefined ? undefined : await checkpoints?.previewRestore(point.id);
-  if (changes === undefined) return { ok: false, why: 'There is no checkpoint for that message.' };
+  if (changes === undefined) return { ok: false, problem: 'There is no checkpoint for that message.' };
   return { ok: true, files: changes.map(({ path }) => path), ...sumChangedLines(await countChangedLines(changes)) };
 }
 

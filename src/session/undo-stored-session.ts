@@ -26,7 +26,7 @@ export type UndoOutcome =
       /** The system failed, for example on a full disk: the same undo can restore the rest later. */
       readonly canRetry: boolean;
     }
-  | { readonly ok: false; readonly why: string };
+  | { readonly ok: false; readonly problem: string };
 
 /** The undo operations of a stored session. */
 export type StoredSessionUndo = {
@@ -44,9 +44,9 @@ export type StoredSessionUndo = {
 export async function openStoredSessionUndo(
   session: SessionSummary,
   environment: Pick<Environment, 'ouroHome' | 'home' | 'version'>,
-): Promise<{ readonly ok: true; readonly undo: StoredSessionUndo } | { readonly ok: false; readonly why: string }> {
+): Promise<{ readonly ok: true; readonly undo: StoredSessionUndo } | { readonly ok: false; readonly problem: string }> {
   const lock = await lockSession(session.path);
-  if (!lock.ok) return { ok: false, why: 'This session is open in another ouro process. Type /undo there.' };
+  if (!lock.ok) return { ok: false, problem: 'This session is open in another ouro process. Type /undo there.' };
   // An earlier undo may have been interrupted.
   recoverUnfinishedWrites(getUnfinishedWritesDir(environment.ouroHome));
   const { checkpoints: entries, lastUuid } = rebuildSession((await readSessionForResume(session.path)).records);
@@ -97,8 +97,8 @@ export async function openStoredSessionUndo(
         const point = (await checkpoints.list()).find((checkpoint) => checkpoint.id === id);
         const done = point === undefined ? undefined : await checkpoints.restore(point.id);
         if (point !== undefined && done !== undefined) return describeRestore(point.prompt, done);
-        const why = to === undefined ? 'There are no file changes to undo.' : `There is no checkpoint ${to}.`;
-        return { ok: false, why };
+        const problem = to === undefined ? 'There are no file changes to undo.' : `There is no checkpoint ${to}.`;
+        return { ok: false, problem };
       },
       async undoPaths(paths, to) {
         const targets = await Promise.all(
@@ -110,11 +110,11 @@ export async function openStoredSessionUndo(
         );
         const unchanged = targets.flatMap(({ id, folder }) => (id === undefined ? [folder] : []));
         if (unchanged.length > 0)
-          return { ok: false, why: `There is no file change to undo in: ${unchanged.join(', ')}.` };
+          return { ok: false, problem: `There is no file change to undo in: ${unchanged.join(', ')}.` };
         const results: RestoreResult[] = [];
         for (const { id = '', isChosen } of targets) {
           const done = await checkpoints.restore(id, isChosen);
-          if (done === undefined) return { ok: false, why: `There is no checkpoint ${id}.` };
+          if (done === undefined) return { ok: false, problem: `There is no checkpoint ${id}.` };
           results.push(done);
         }
         return describeRestore('', {
@@ -126,7 +126,7 @@ export async function openStoredSessionUndo(
       },
       async redo() {
         const done = await checkpoints.redo();
-        return done === undefined ? { ok: false, why: 'There is nothing to redo.' } : describeRestore('', done);
+        return done === undefined ? { ok: false, problem: 'There is nothing to redo.' } : describeRestore('', done);
       },
       async close() {
         await checkpoints.close();

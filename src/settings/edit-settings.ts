@@ -66,13 +66,13 @@ export async function editSetting(
   if (value !== undefined) {
     const settings = path.reduceRight<JsonValue>((inner, name) => ({ [name]: inner }), value);
     const [problem] = parseSettingsLayer(JSON.stringify(settings), key, 'user').problems;
-    if (problem !== undefined) return { ok: false, why: problem.text };
+    if (problem !== undefined) return { ok: false, problem: problem.text };
   }
   try {
     await editSettingsFile(scope, folders, () => [{ path, value }]);
     return { ok: true };
   } catch (thrown) {
-    return { ok: false, why: getErrorMessage(thrown) };
+    return { ok: false, problem: getErrorMessage(thrown) };
   }
 }
 
@@ -93,17 +93,20 @@ export async function updateHostSettings(
   { cwd, ouroHome, trusted }: { readonly cwd: string; readonly ouroHome: string; readonly trusted: boolean },
 ): Promise<ActionResult> {
   if (source === 'local' && !trusted)
-    return { ok: false, why: 'This folder is not trusted, so its settings cannot be changed. Run "ouro trust" first.' };
+    return {
+      ok: false,
+      problem: 'This folder is not trusted, so its settings cannot be changed. Run "ouro trust" first.',
+    };
   const edits = Object.entries(settings).map(([name, value]) => ({ path: [ALIASES[name] ?? name], value }));
   for (const { path, value } of edits) {
     const problem = findProblem(path.join(), value);
-    if (problem !== undefined) return { ok: false, why: problem };
+    if (problem !== undefined) return { ok: false, problem };
   }
   try {
     await editSettingsFile(source, { ouroHome, cwd }, () => edits);
     return { ok: true };
   } catch (thrown) {
-    return { ok: false, why: getErrorMessage(thrown) };
+    return { ok: false, problem: getErrorMessage(thrown) };
   }
 }
 

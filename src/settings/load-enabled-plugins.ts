@@ -39,7 +39,7 @@ async function loadFromFolder(
     };
   const data = await createDataFolder(store.ouroHome, basename(folder));
   const result = await readConfiguredPlugin(basename(folder), { folder, data }, store, settings);
-  if (!result.ok) return { plugins: [], problems: [{ path: '--plugin-dir', text: result.why }] };
+  if (!result.ok) return { plugins: [], problems: [{ path: '--plugin-dir', text: result.problem }] };
   const plugin = servers === 'started' ? result.plugin : { ...result.plugin, mcpServers: {} };
   return checkOptions(plugin, basename(folder));
 }
@@ -66,7 +66,7 @@ async function loadInstalled(
     }
     const data = await createDataFolder(store.ouroHome, id);
     const result = await readConfiguredPlugin(id, { ...installed, data }, store, settings);
-    if (!result.ok) return { plugins: [], problems: [{ path: installed.folder, text: result.why }] };
+    if (!result.ok) return { plugins: [], problems: [{ path: installed.folder, text: result.problem }] };
     return checkOptions(result.plugin, id);
   });
   return [...damaged, ...(await Promise.all(results))];

@@ -50,7 +50,7 @@ export type TrustStore = Awaited<ReturnType<typeof openTrustStore>>;
 /** The result of trusting a folder; `notice` reports that a damaged file was set aside. */
 export type TrustResult =
   | { readonly ok: true; readonly notice: string | undefined }
-  | { readonly ok: false; readonly why: string };
+  | { readonly ok: false; readonly problem: string };
 
 /** Opens the store; a folder with a missing or damaged entry is not trusted. */
 export async function openTrustStore(ouroHome: string, home: string) {
@@ -104,14 +104,14 @@ export async function openTrustStore(ouroHome: string, home: string) {
       approved: TrustFingerprints,
       now: Date,
     ): Promise<TrustResult> {
-      const why = getRefusal(realDir);
-      if (why !== undefined) return { ok: false, why };
+      const problem = getRefusal(realDir);
+      if (problem !== undefined) return { ok: false, problem };
       const entry = Object.entries({ at: now.toISOString(), reach, approved });
       try {
         const notice = await save(() => entry.map(([key, value]) => ({ path: ['folders', realDir, key], value })));
         return { ok: true, notice };
       } catch (thrown) {
-        return { ok: false, why: getErrorMessage(thrown) };
+        return { ok: false, problem: getErrorMessage(thrown) };
       }
     },
     async revoke(realDir: string): Promise<'revoked' | 'was not trusted'> {

@@ -84,7 +84,7 @@ export function createSideRequests({
         onUsage,
       };
       const answer = await searchWebWithProvider(port, request, signal);
-      if (!answer.ok) throw new ToolFailure(`The search failed: ${answer.reason}`);
+      if (!answer.ok) throw new ToolFailure(`The search failed: ${answer.problem}`);
       return answer;
     },
     summarizeCalls:

@@ -78,7 +78,7 @@ test('hooks run for batches, tasks, folders, models, instructions, settings and 
     expect(server.requests()[0]?.raw).toContain('of the command');
     expect(server.requests()[1]?.raw).toContain('of the batch');
     expect(server.requests()[1]?.raw).toContain('in other words');
-    expect(await made.conversation.setModel('opus')).toEqual({ ok: false, why: 'too dear' });
+    expect(await made.conversation.setModel('opus')).toEqual({ ok: false, problem: 'too dear' });
     expect(await made.conversation.setModel('haiku')).toMatchObject({ ok: true });
     await project.write('.claude/settings.json', JSON.stringify({ hooks, language: 'French' }));
     await project.write('.envrc', 'other');

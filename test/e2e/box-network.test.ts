@@ -28,7 +28,7 @@ describe.skipIf(NO_SANDBOX !== undefined)(`network of the sandbox (${NO_SANDBOX 
       names: { 'good.test': '127.0.0.1', 'inner.test': '10.0.0.1', 'evil.test': '127.0.0.1' },
       async decide({ command }, { host }) {
         asked.push(`${command.split('\n')[0]} ${host}`);
-        return host === 'evil.test' ? { ok: false, why: 'nobody wants it' } : { ok: true };
+        return host === 'evil.test' ? { ok: false, problem: 'nobody wants it' } : { ok: true };
       },
     });
     const printed = await run(`true

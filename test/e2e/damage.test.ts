@@ -218,7 +218,7 @@ longTest('a second repair keeps the backup of the first one', async () => {
   const first = await repairSession({ path });
   await writeFile(path, Buffer.concat([original, Buffer.from('second damage\n')]));
   const second = await repairSession({ path });
-  const kept = [first, second].map((done) => (done.ok ? done.backup : done.why));
+  const kept = [first, second].map((done) => (done.ok ? done.backup : done.problem));
   expect(kept).toEqual([`${path}.damaged`, `${path}.damaged-2`]);
   expect(
     await Promise.all(kept.map(async (copy) => (await readFile(copy, 'utf8')).trimEnd().split('\n').at(-1))),

@@ -43,7 +43,7 @@ longTest('a stdio server provides tools, prompts, resources and instructions, an
     expect(await hub.runPrompt('mcp__every_thing__args-prompt', 'Paris', inTime())).toMatchObject({ ok: true });
     expect(await hub.runPrompt('mcp__every_thing__args-prompt', '', inTime())).toEqual({
       ok: false,
-      why: 'Missing arguments: <city>.',
+      problem: 'Missing arguments: <city>.',
     });
     expect(await processesMarked(`${CALL_MARKER}=${marker}`)).not.toEqual([]);
   }

@@ -53,7 +53,7 @@ test('a marketplace with a source of each kind is valid, and so is a plugin with
   expect(await validatePlugin(folder)).toEqual([]);
   const root = join(folder, 'plugins/kit');
   const read = await readPlugin(root);
-  if (!read.ok) throw new Error(read.why);
+  if (!read.ok) throw new Error(read.problem);
   expect(read.plugin).toMatchObject({ unsupported: [], mcpServers: { docs: { command: join(root, 'server') } } });
   expect(Object.keys(read.plugin.hooks)).toEqual(['SessionStart']);
   const found = await loadExtensions({ projectFolders: [], plugins: [read.plugin], agentsFlag: undefined, checkFile });

@@ -65,7 +65,7 @@ test('an editor that has another folder open is connected to only when it is cho
   await using project = await createTempProject();
   await using _editor = await startEditor(project.home, { folders: ['/nowhere'] });
   await using link = openLink(project);
-  expect(await link.connectBest()).toEqual({ ok: false, why: 'no editor has this folder open' });
+  expect(await link.connectBest()).toEqual({ ok: false, problem: 'no editor has this folder open' });
   const [found] = (await link.find()).editors;
   expect(found && (await link.connect(found))).toEqual({ ok: true, name: 'Test Editor' });
 });

@@ -180,7 +180,7 @@ test.concurrent('a disabled server offers nothing; enabled again it does; a remo
   expect(hub.listTools().map(({ name }) => name)).toEqual(['mcp__one__echo']);
   await hub.removeServer('one');
   expect([hub.listStates(), hub.listTools()]).toEqual([[], []]);
-  expect(await hub.reconnect('one')).toEqual({ ok: false, why: 'There is no MCP server one.' });
+  expect(await hub.reconnect('one')).toEqual({ ok: false, problem: 'There is no MCP server one.' });
 });
 
 test.concurrent('a server leaves no process, whatever it hides', async () => {

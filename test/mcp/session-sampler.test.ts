@@ -59,7 +59,7 @@ test('sampling is refused once the budget of the run is used up', async () => {
   const emptyRequest = { system: [], tools: [], messages: [], maxOutputTokens: 1 };
   expect(await createSessionMcpSampler(core)(emptyRequest, new AbortController().signal)).toEqual({
     ok: false,
-    why: 'the budget of $0 is used up.',
+    problem: 'the budget of $0 is used up.',
   });
 });
 

@@ -153,5 +153,5 @@ test('a linked git folder opens nothing, and a bwrap in the workspace is not use
   ]);
   const inWorkspace = readEnvironment({ HOME: project.home, PATH: `${project.dir}/bin:bin` });
   const planted = await sandboxIn(project, inWorkspace, { enabled: true });
-  expect(planted.getState()).toEqual({ is: 'unavailable', why: 'bwrap is not installed' });
+  expect(planted.getState()).toEqual({ is: 'unavailable', problem: 'bwrap is not installed' });
 });

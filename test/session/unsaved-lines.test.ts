@@ -37,7 +37,7 @@ test('what one disk refuses is stored on another, and moved when possible', asyn
   await killed.append('two\n');
   expect(readUnsavedLines(path, parents)).toEqual(['one', 'two']);
   expect(news).toEqual<AppendFileStatus[]>([
-    { type: 'failed', why: expect.any(String), fallbackPath: expect.stringContaining(parent) },
+    { type: 'failed', problem: expect.any(String), fallbackPath: expect.stringContaining(parent) },
   ]);
   const next = open();
   await next.append('three\n');

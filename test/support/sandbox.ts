@@ -95,7 +95,7 @@ function policyWith({ dir, home }: TempProject, deny: readonly string[]): Policy
   };
 }
 
-const refuseAll = async () => ({ ok: false, why: 'nobody is asked in this test' }) as const;
+const refuseAll = async () => ({ ok: false, problem: 'nobody is asked in this test' }) as const;
 
 const tried = spawnSync(
   '/usr/bin/env',

@@ -26,7 +26,7 @@ export const COMPATIBILITY_SLASH_COMMANDS: readonly BuiltinSlashCommand[] = [
     argumentHint: '[prompt]',
     async run(args, { actions, core }) {
       const set = actions.setMode('plan');
-      if (!set.ok) return createErrorOutcome(set.why);
+      if (!set.ok) return createErrorOutcome(set.problem);
       const hint = core.options.frontend === 'screen' ? ' shift+tab changes the mode.' : '';
       return args.trim() === '' ? createSuccessOutcome(`Plan mode is on.${hint}`) : sendPrompt(args.trim());
     },

@@ -151,7 +151,7 @@ async function changeValue(key: string, value: string | undefined, parts: Conver
     return createErrorOutcome(`${key} cannot be set in one line. Edit ${getSettingsPath('user', getFolders(parts))}.`);
   const target = selectTarget(setting, parts, value);
   const outcome = await editSetting(key, value, target, getFolders(parts));
-  if (!outcome.ok) return createErrorOutcome(outcome.why);
+  if (!outcome.ok) return createErrorOutcome(outcome.problem);
   if (target === 'local') await core.settings.approveOwnChange();
   await core.settings.refresh();
   return createSuccessOutcome(describeResult(setting, value, target, parts));

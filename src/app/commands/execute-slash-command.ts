@@ -241,9 +241,9 @@ async function runMcpPrompt(
   const timeout = AbortSignal.timeout(MCP_PROMPT_TIMEOUT_MS);
   const answer = await mcp.hub.runPrompt(name, args, timeout).catch((thrown: unknown) => ({
     ok: false as const,
-    why: getErrorMessage(thrown),
+    problem: getErrorMessage(thrown),
   }));
-  if (!answer.ok) return { kind: 'failed', message: answer.why };
+  if (!answer.ok) return { kind: 'failed', message: answer.problem };
   return createPrompt({ type: 'mcp_prompt', name, args }, answer.blocks, hooks);
 }
 

@@ -116,7 +116,7 @@ async function createPluginPanel(plugins: ReturnType<typeof createPluginOperatio
   const rows = Object.entries(value.plugins).map(async ([id, installed]): Promise<PanelRow> => {
     const isEnabled = enabledPlugins[id] === true;
     const read = await plugins.read(id, installed);
-    const effects = read.ok ? await describePluginEffects(read.plugin) : [read.why];
+    const effects = read.ok ? await describePluginEffects(read.plugin) : [read.problem];
     const commit = installed.commit === undefined ? [] : [`commit ${installed.commit}`];
     return {
       id,

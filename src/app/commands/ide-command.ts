@@ -33,7 +33,7 @@ export const IDE_SLASH_COMMAND: BuiltinSlashCommand = {
         const editor = editors.find(({ port }) => String(port) === argument);
         if (editor === undefined) return createErrorOutcome(`No editor listens on port ${argument}. ${USAGE}`);
         const result = await link.connect(editor);
-        return result.ok ? { kind: 'done' } : createErrorOutcome(`${editor.name}: ${result.why}.`);
+        return result.ok ? { kind: 'done' } : createErrorOutcome(`${editor.name}: ${result.problem}.`);
       }
       case 'off':
         await link.disconnect();

@@ -45,7 +45,7 @@ export const MCP_SLASH_COMMANDS: readonly BuiltinSlashCommand[] = [
       if (verb !== 'reconnect' && verb !== 'on' && verb !== 'off') return createErrorOutcome(USAGE);
       if (!hub.listStates().some((state) => state.name === name)) return reportUnknownServer(name);
       const attempt = await (verb === 'reconnect' ? hub.reconnect(name) : hub.toggle(name, verb));
-      if (!attempt.ok) return createErrorOutcome(`${name} ${attempt.why}`);
+      if (!attempt.ok) return createErrorOutcome(`${name} ${attempt.problem}`);
       return createSuccessOutcome(verb === 'off' ? `${name} is disabled.` : `${name} is connected.`);
     },
   },
@@ -170,7 +170,7 @@ async function beginMcpLogin(name: string, core: Core, hub: McpHub): Promise<Log
   const loggedIn = loginToMcpServer({ url: launch.url, oauth: launch.oauth, ouroHome, openPage: page.resolve, signal });
   const connected = loggedIn.then(
     () => hub.reconnect(name),
-    (thrown): ActionResult => ({ ok: false, why: getErrorMessage(thrown) }),
+    (thrown): ActionResult => ({ ok: false, problem: getErrorMessage(thrown) }),
   );
   const pageOrAttempt = await Promise.race([page.promise, connected]);
   if (pageOrAttempt instanceof URL) {
@@ -178,10 +178,12 @@ async function beginMcpLogin(name: string, core: Core, hub: McpHub): Promise<Log
     void connected.then((attempt) => notifyResult(core, name, attempt));
     return { ok: true, message: `Open this page to allow access:\n\n${pageOrAttempt.href}` };
   }
-  return pageOrAttempt.ok ? { ok: true, message: `${name} is connected.` } : { ok: false, message: pageOrAttempt.why };
+  return pageOrAttempt.ok
+    ? { ok: true, message: `${name} is connected.` }
+    : { ok: false, message: pageOrAttempt.problem };
 }
 
 function notifyResult({ bus }: Core, name: string, attempt: ActionResult): Promise<void> {
-  const text = attempt.ok ? `Logged in to ${name}; it is connected.` : `Login to ${name} failed: ${attempt.why}`;
+  const text = attempt.ok ? `Logged in to ${name}; it is connected.` : `Login to ${name} failed: ${attempt.problem}`;
   return bus.emit({ type: 'notice', level: attempt.ok ? 'info' : 'warn', topic: 'mcp', text });
 }

@@ -23,7 +23,7 @@ export const MODEL_SLASH_COMMANDS: readonly BuiltinSlashCommand[] = [
     async run(args, parts) {
       if (args.trim() === '') return createModelPanel(parts);
       const answer = await parts.actions.setModel(args.trim());
-      if (!answer.ok) return createErrorOutcome(answer.why);
+      if (!answer.ok) return createErrorOutcome(answer.problem);
       const consequence = answer.resend === undefined ? ' from the next turn on' : `; the next turn ${answer.resend}`;
       return createSuccessOutcome(`Model set to ${answer.model}${consequence}.`);
     },
@@ -40,7 +40,7 @@ export const MODEL_SLASH_COMMANDS: readonly BuiltinSlashCommand[] = [
       if (effort === undefined)
         return createErrorOutcome(`Unknown effort ${level}. Choose one of ${listEfforts(info).join(', ')}.`);
       const answer = parts.actions.setEffort(effort);
-      if (!answer.ok) return createErrorOutcome(answer.why);
+      if (!answer.ok) return createErrorOutcome(answer.problem);
       const consequence = answer.resend === undefined ? '' : `; the next turn ${answer.resend}`;
       return createSuccessOutcome(`Effort set to ${formatEffort(effort, info)}${consequence}.`);
     },

@@ -46,7 +46,7 @@ export const SESSION_SLASH_COMMANDS: readonly BuiltinSlashCommand[] = [
       const forked = await forkCurrentSession(session.transcript, core.environment.ouroHome);
       return forked.ok
         ? createSuccessOutcome(`Session forked. Resume the copy with: ouro --resume ${forked.id}`)
-        : createErrorOutcome(forked.why);
+        : createErrorOutcome(forked.problem);
     },
   },
   {
@@ -72,7 +72,7 @@ export const SESSION_SLASH_COMMANDS: readonly BuiltinSlashCommand[] = [
 ];
 
 function describeRewind(outcome: RewindOutcome, cwd: string) {
-  if (!outcome.ok) return createErrorOutcome(outcome.why);
+  if (!outcome.ok) return createErrorOutcome(outcome.problem);
   const formatPath = (path: string) => `\`${relative(cwd, path)}\``;
   const { restored, removed, problems = [], canRetry = false, prompt } = outcome;
   const lists = [

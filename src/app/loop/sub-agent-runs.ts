@@ -124,9 +124,9 @@ export function createSubAgentRuns(core: Core, deps: AgentRunDeps): SubAgentRuns
       const earlier = isKnown ? await readHistory(agent.id) : NO_HISTORY;
       await record(agent, run);
       const end = await runAgent(core, deps, { agent, runner, run, earlier }).catch((thrown) => ({
-        why: getErrorMessage(thrown),
+        problem: getErrorMessage(thrown),
       }));
-      const isCompleted = end.why === undefined;
+      const isCompleted = end.problem === undefined;
       agent = {
         ...agent,
         state: isCompleted ? 'completed' : runner.signal.aborted ? 'stopped' : 'failed',
@@ -165,7 +165,7 @@ export function createSubAgentRuns(core: Core, deps: AgentRunDeps): SubAgentRuns
 }
 
 /** The end of a run: the reason for a failure, and a note about its worktree. */
-type RunEnd = { readonly why?: string | undefined; readonly left?: string | undefined };
+type RunEnd = { readonly problem?: string | undefined; readonly left?: string | undefined };
 
 type RunParts = {
   readonly agent: SubAgent;
@@ -178,12 +178,12 @@ async function runAgent(core: Core, deps: AgentRunDeps, { agent, runner, run, ea
   const { owners, hooks, learn } = deps;
   const { id: agentId, model } = agent;
   const definition = core.extensions.current().agents.find(({ name }) => name === agent.kind);
-  if (definition === undefined) return { why: `There is no kind of sub-agent "${agent.kind}".` };
+  if (definition === undefined) return { problem: `There is no kind of sub-agent "${agent.kind}".` };
   const kind = agent.effort === undefined ? definition : { ...definition, effort: agent.effort };
   const parent = owners.getLocation(run.byCall) ?? { cwd: core.live.current().cwd };
   const request = { name: kind.name, agentId, isolation: agent.isolation ?? kind.isolation };
   const workspace = await openSubAgentWorkspace(core, request, parent, hooks).catch(getErrorMessage);
-  if (typeof workspace === 'string') return { why: `It was not started: ${workspace}` };
+  if (typeof workspace === 'string') return { problem: `It was not started: ${workspace}` };
   let end: RunEnd = {};
   const lease = await deps.mcp.leaseTools(Object.keys(kind.inlineMcpServers ?? {}), runner.signal);
   try {
@@ -212,8 +212,10 @@ async function runAgent(core: Core, deps: AgentRunDeps, { agent, runner, run, ea
       deps: ({ queues }) => deps.deps.subAgent({ ...core.bus.getPort(), queues }, asking),
     });
     const { reason, failure, words: message } = terminal;
-    const why = runner.signal.aborted ? 'It was stopped.' : `It ended early: ${message ?? failure?.message ?? reason}`;
-    if (reason !== 'completed') end = { why };
+    const problem = runner.signal.aborted
+      ? 'It was stopped.'
+      : `It ended early: ${message ?? failure?.message ?? reason}`;
+    if (reason !== 'completed') end = { problem };
   } finally {
     owners.removeAgent(agentId);
     await lease.release();
@@ -227,9 +229,9 @@ function listOwnModels(model = 'inherit'): readonly string[] {
   return model === 'inherit' ? [] : [model];
 }
 
-function createReport(agent: SubAgent, before: SubAgent, { why, left }: RunEnd): SubAgentReport {
+function createReport(agent: SubAgent, before: SubAgent, { problem, left }: RunEnd): SubAgentReport {
   const { id, startedAtMs, endedAtMs = startedAtMs } = agent;
-  const text = [why === undefined ? agent.text : [agent.text, why].join('\n').trim(), left];
+  const text = [problem === undefined ? agent.text : [agent.text, problem].join('\n').trim(), left];
   return {
     id,
     text: text.filter((part) => part !== undefined).join('\n\n'),
@@ -237,7 +239,7 @@ function createReport(agent: SubAgent, before: SubAgent, { why, left }: RunEnd):
     tokens: agent.tokens - before.tokens,
     usage: agent.usage,
     durationMs: endedAtMs - startedAtMs,
-    failed: why !== undefined,
+    failed: problem !== undefined,
   };
 }
 

@@ -26,15 +26,15 @@ async function accessFile<Result>(
   path: string,
   deps: ReadDeps,
   use: (real: string) => Promise<Result>,
-): Promise<Result | { readonly ok: false; readonly why: string }> {
+): Promise<Result | { readonly ok: false; readonly problem: string }> {
   const { verdict, reasons } = decideRead(path, deps);
-  if (verdict !== 'allow') return { ok: false, why: `Reading ${path} is not allowed: ${reasons.join(' ')}` };
+  if (verdict !== 'allow') return { ok: false, problem: `Reading ${path} is not allowed: ${reasons.join(' ')}` };
   const { permissions, cwd } = deps;
   const { real } = resolvePath(permissions.fs, { cwd, home: permissions.getPolicy(cwd).home }, path);
   try {
     return await use(toNativePath(real));
   } catch (thrown) {
-    return { ok: false, why: `${path} could not be read: ${getErrorMessage(thrown)}` };
+    return { ok: false, problem: `${path} could not be read: ${getErrorMessage(thrown)}` };
   }
 }
 
@@ -57,7 +57,7 @@ export async function markFileReadByModel(
     const facts = await readFileBytes(real, new AbortController().signal);
     // Hosts report whole milliseconds.
     if (Math.floor(facts.mtimeMs) !== Math.floor(mtimeMs))
-      return { ok: false, why: `${path} has changed since it was read; read it again.` };
+      return { ok: false, problem: `${path} has changed since it was read; read it again.` };
     deps.readState.recordRead(facts, 'told by the host');
     return { ok: true };
   });
@@ -69,7 +69,7 @@ async function readStart(path: string, maxBytes: number): ReturnType<HostControl
   try {
     const facts = await file.stat();
     // Devices and pipes have no end.
-    if (!facts.isFile()) return { ok: false, why: `${path} is not a regular file.` };
+    if (!facts.isFile()) return { ok: false, problem: `${path} is not a regular file.` };
     const buffer = Buffer.alloc(Math.min(maxBytes, facts.size));
     const { bytesRead } = await file.read(buffer, 0, buffer.length, 0);
     return { ok: true, path, bytes: buffer.subarray(0, bytesRead), truncated: facts.size > bytesRead };

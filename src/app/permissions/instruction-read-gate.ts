@@ -36,14 +36,14 @@ export function createInstructionReadGate(
     const roots = isTrustedScope || acceptsExternalFile(realPath) ? ['/'] : bounds;
     const access = importedBy === undefined && path === realPath ? 'direct' : 'indirect';
     const currentPolicy = getPolicy(live.current().cwd, 'default');
-    const why = findRefusal({ path, realPath, access }, roots, currentPolicy);
-    if (why === undefined) return { ok: true };
+    const problem = findRefusal({ path, realPath, access }, roots, currentPolicy);
+    if (problem === undefined) return { ok: true };
     const via = importedBy === undefined ? '' : `, imported by ${importedBy},`;
     const isOnlyOutside = () => findRefusal({ path, realPath, access }, ['/'], currentPolicy) === undefined;
-    const text = `Instruction file ${path}${via} is ignored: ${why}${isOnlyOutside() ? ACCEPT_HINT : ''}`;
+    const text = `Instruction file ${path}${via} is ignored: ${problem}${isOnlyOutside() ? ACCEPT_HINT : ''}`;
     if (!warned.has(text)) void bus.emit({ type: 'notice', level: 'warn', topic: 'instructions', text });
     warned.add(text);
-    return { ok: false, why };
+    return { ok: false, problem };
   };
 }
 
@@ -69,8 +69,8 @@ export function createExtensionReadGate({ trust, ...deps }: ExtensionGateDeps) {
       const realPath = resolveRealPath(path);
       const roots = trust.acceptsOutside(realPath) ? ['/'] : bounds;
       const access = path === realPath ? 'direct' : 'indirect';
-      const why = findRefusal({ path, realPath, access }, roots, getPolicy(cwd));
-      return why === undefined ? { ok: true, realPath } : { ok: false, why };
+      const problem = findRefusal({ path, realPath, access }, roots, getPolicy(cwd));
+      return problem === undefined ? { ok: true, realPath } : { ok: false, problem };
     };
   };
 }

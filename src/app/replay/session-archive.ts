@@ -65,7 +65,7 @@ export function createStoredSessionOperations(
       const report = await checkSession(session);
       if (what === 'look' || report.state === 'sound') return report;
       const repair = await repairSession(session);
-      if (!repair.ok) return { ...report, words: `${report.words}; not repaired: ${repair.why}` };
+      if (!repair.ok) return { ...report, words: `${report.words}; not repaired: ${repair.problem}` };
       return { ...report, repaired: repair.backup };
     },
     async *search(text, scope, signal) {

@@ -59,13 +59,13 @@ export function createStoredSessionsPort(
       const session = await find(id);
       if (session === undefined) return 'This session no longer exists.';
       const outcome = await archive.rename(session, title);
-      return outcome.ok ? undefined : outcome.why;
+      return outcome.ok ? undefined : outcome.problem;
     },
     async remove(id) {
       const session = await find(id);
       if (session === undefined) return undefined;
       const outcome = await archive.delete(session);
-      return outcome.ok ? undefined : outcome.why;
+      return outcome.ok ? undefined : outcome.problem;
     },
   };
 }

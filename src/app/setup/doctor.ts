@@ -112,7 +112,7 @@ async function checkReadOnlySandbox({ environment, cwd }: CheckContext): Promise
   return {
     name: 'sandbox',
     state: 'warn',
-    detail: `not available (${probe.why}), so most commands that only read need approval.${hint}`,
+    detail: `not available (${probe.problem}), so most commands that only read need approval.${hint}`,
   };
 }
 

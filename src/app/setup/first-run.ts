@@ -183,7 +183,7 @@ async function storeTrust(
   const store = await openTrustStore(ouroHome, home);
   const [at, approved] = trust === 'below' ? [dirname(dir), {}] : [dir, marks];
   const answer = await store.trust(at, trust, approved, new Date());
-  if (!answer.ok) throw new Error(answer.why);
+  if (!answer.ok) throw new Error(answer.problem);
   if (trust === 'below') await store.approve(dir, marks);
 }
 

@@ -49,7 +49,7 @@ async function storeTrust(
   if (built === undefined && !isWider) return { ok: true, lines: [`${dir} is already trusted.`] };
   const marks = built?.question.marks ?? (await store.readMarks(dir));
   const answer = await store.trust(dir, reach, marks, new Date());
-  if (!answer.ok) return { ok: false, lines: [answer.why] };
+  if (!answer.ok) return { ok: false, lines: [answer.problem] };
   const message = reach === 'below' ? `${dir} and all folders below it are now trusted.` : `${dir} is now trusted.`;
   const effects = (built?.question.effects ?? []).map(renderEffect);
   const notice = answer.notice === undefined ? [] : [answer.notice];

@@ -46,7 +46,7 @@ export function createProgramGuard(deps: GuardDeps): ProgramGuard {
       const refused = trusted ? await programs.findUnapproved(files) : files;
       const [first] = refused;
       if (first === undefined) return limitProgram(start, use, files, deps);
-      return { ok: false, why: explainRefusal(first, { cwd, trusted, home: environment.home }) };
+      return { ok: false, problem: explainRefusal(first, { cwd, trusted, home: environment.home }) };
     },
     async approve({ command }, env) {
       const variables = { ...environment.variables, ...env };
@@ -109,7 +109,7 @@ function startReadOnly({ cwd }: ProgramStart, { readOnlySandbox }: GuardDeps): P
 function refuseUndecided(why: string, advice: string): ProgramCheckResult {
   return {
     ok: false,
-    why: `it was not started, since it must run in the sandbox, and ouro could not find out whether there is one (${why}); try again, or ${advice}`,
+    problem: `it was not started, since it must run in the sandbox, and ouro could not find out whether there is one (${why}); try again, or ${advice}`,
   };
 }
 
@@ -139,7 +139,7 @@ function startInSandbox(
     case 'ready':
       return { ok: true, wrap: run.wrap, sandbox: { hasNetwork, canWrite, ended: run.ended } };
     case 'undecided':
-      return refuseUndecided(run.why, 'set "sandbox": "off" in its entry');
+      return refuseUndecided(run.problem, 'set "sandbox": "off" in its entry');
     default:
       return UNLIMITED;
   }

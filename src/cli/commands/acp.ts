@@ -34,7 +34,7 @@ export async function runAcpCommand(input: SubcommandInput): Promise<number> {
       const session = (await archive.list('all')).find((stored) => stored.id === id);
       if (session === undefined) return 'session not found';
       const outcome = await archive.delete(session);
-      return outcome.ok ? undefined : outcome.why;
+      return outcome.ok ? undefined : outcome.problem;
     },
     async findKeyProblem() {
       const probe = { ...options, persistence: 'memory', mcpSources: 'flags-only', mcpConfig: [] } as const;

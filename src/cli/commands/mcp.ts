@@ -119,7 +119,7 @@ async function addJson({ args: [name, text], flags, io, manager }: McpRequest): 
 /** Adds the servers of the Claude desktop app; servers whose name is taken are skipped. */
 async function addFromDesktop({ args, flags, io, manager }: McpRequest): Promise<number> {
   const found = await manager.readDesktopServers();
-  if (!found.ok) return printOutcome(io, found);
+  if (!found.ok) return printOutcome(io, { ok: false, message: found.problem });
   const selected = found.servers.filter(({ name }) => args.length === 0 || args.includes(name));
   const unknown = args.filter((name) => !found.servers.some((server) => server.name === name));
   if (selected.length === 0 || unknown.length > 0)

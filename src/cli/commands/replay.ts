@@ -14,7 +14,7 @@ export async function runReplayCommand({ args, flags, io }: SubcommandInput): Pr
   if (path === undefined) {
     const match = await archive.find(args.join(' '));
     if (!match.ok) {
-      io.stderr.write(`${sanitize(match.why, 'line')}\n`);
+      io.stderr.write(`${sanitize(match.problem, 'line')}\n`);
       return 1;
     }
     path = match.session.path;

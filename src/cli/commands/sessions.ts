@@ -165,11 +165,11 @@ async function prune({ flags, io, archive }: SessionsRequest): Promise<number> {
 }
 
 function printOutcome(
-  outcome: { readonly ok: true } | { readonly ok: false; readonly why: string },
+  outcome: { readonly ok: true } | { readonly ok: false; readonly problem: string },
   io: ProcessIo,
 ): number {
   if (outcome.ok) return 0;
-  io.stderr.write(`${outcome.why}\n`);
+  io.stderr.write(`${outcome.problem}\n`);
   return 1;
 }
 
@@ -179,7 +179,7 @@ type SessionFile = Pick<SessionSummary, 'id' | 'path' | 'title'>;
 async function findSession({ args, io, archive }: SessionsRequest): Promise<SessionSummary | undefined> {
   const match = args.length === 0 ? await archive.newest() : await archive.find(args.join(' '));
   if (match.ok) return match.session;
-  io.stderr.write(`${sanitize(match.why, 'line')}\n`);
+  io.stderr.write(`${sanitize(match.problem, 'line')}\n`);
   return undefined;
 }
 
@@ -187,7 +187,7 @@ async function findSession({ args, io, archive }: SessionsRequest): Promise<Sess
 async function findSessionFile({ args, io, archive }: SessionsRequest): Promise<SessionFile | undefined> {
   const match = await archive.find(args.join(' '));
   const session = match.ok ? match.session : match.damaged;
-  if (session === undefined && !match.ok) io.stderr.write(`${sanitize(match.why, 'line')}\n`);
+  if (session === undefined && !match.ok) io.stderr.write(`${sanitize(match.problem, 'line')}\n`);
   return session;
 }
 

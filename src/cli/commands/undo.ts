@@ -22,7 +22,7 @@ export async function runUndoCommand({ args, flags, io }: SubcommandInput): Prom
   const match = session === undefined ? await archive.newest() : await archive.find(session);
   const opened = match.ok ? await openStoredSessionUndo(match.session, io.environment) : match;
   if (!opened.ok) {
-    io.stderr.write(`${sanitize(opened.why, 'line')}\n`);
+    io.stderr.write(`${sanitize(opened.problem, 'line')}\n`);
     return 1;
   }
   try {
@@ -78,7 +78,7 @@ async function undo(desk: StoredSessionUndo, to: unknown, paths: readonly string
 
 function printOutcome(outcome: UndoOutcome, undone: 'the undo' | 'the change', io: ProcessIo): number {
   if (!outcome.ok) {
-    io.stderr.write(`${sanitize(outcome.why, 'line')}\n`);
+    io.stderr.write(`${sanitize(outcome.problem, 'line')}\n`);
     return 1;
   }
   const formatPath = (path: string) => sanitize(relative(io.cwd, path), 'line');

@@ -11,7 +11,7 @@ import type { FrontendSettings, SavedScreenSettingName, ThemesPort } from './fro
 import type { HostControlPort } from './host-capabilities.ts';
 
 type Switched = { readonly ok: true; readonly resend?: string | undefined };
-type Refused = { readonly ok: false; readonly why: string };
+type Refused = { readonly ok: false; readonly problem: string };
 
 /** The interface of a running conversation for its frontend (screen, print mode, editor, host). */
 export type Conversation = {
@@ -221,7 +221,7 @@ export type RewindOutcome =
       readonly canRetry?: boolean;
       readonly prompt: string;
     }
-  | { readonly ok: false; readonly why: string };
+  | { readonly ok: false; readonly problem: string };
 
 /** A change in the user's editor: the file or selection that goes along with the next prompt, or a mention to insert. */
 export type EditorPortEvent =

@@ -37,7 +37,7 @@ export type HostMcpServer = {
 };
 
 /** Success, or the reason for the failure. */
-export type ActionResult = { readonly ok: true } | { readonly ok: false; readonly why: string };
+export type ActionResult = { readonly ok: true } | { readonly ok: false; readonly problem: string };
 
 export type McpServerState = {
   readonly name: string;
@@ -125,7 +125,7 @@ export type HostControlPort = {
         readonly insertions: number;
         readonly deletions: number;
       }
-    | { readonly ok: false; readonly why: string }
+    | { readonly ok: false; readonly problem: string }
   >;
   stopTask(id: string): Promise<ActionResult>;
   reloadSkills(): Promise<void>;
@@ -135,7 +135,7 @@ export type HostControlPort = {
     maxBytes: number,
   ): Promise<
     | { readonly ok: true; readonly path: string; readonly bytes: Uint8Array; readonly truncated: boolean }
-    | { readonly ok: false; readonly why: string }
+    | { readonly ok: false; readonly problem: string }
   >;
   /** Marks a file as known to the model in its version of that time, as if Read had been called. */
   markAsRead(path: string, mtimeMs: number): Promise<ActionResult>;

@@ -37,7 +37,7 @@ export function createMarketplaceActions(
     const known = parseMarketplaceSetting((await settings()).extraKnownMarketplaces?.[source]);
     const location = await resolveLocation(known ?? source);
     const read = await readMarketplace(location.folder, location.file);
-    if (!read.ok) throw new Error(read.why);
+    if (!read.ok) throw new Error(read.problem);
     const { name, plugins } = read.marketplace;
     if (RESERVED_NAMES.includes(name) && !isFromAnthropic(location.address))
       throw new Error(`${name} is a name of Anthropic's own marketplaces, and ${source} is not one of them.`);
@@ -71,7 +71,7 @@ export function createMarketplaceActions(
     }
     if (source.startsWith(NPM_PREFIX)) {
       const npmPackage = parseNpmSource(...splitVersion(source.slice(NPM_PREFIX.length)));
-      if (npmPackage.kind === 'unknown') throw new Error(`Cannot add ${source}: ${npmPackage.why}.`);
+      if (npmPackage.kind === 'unknown') throw new Error(`Cannot add ${source}: ${npmPackage.problem}.`);
       await fetchNpmPackage(npmPackage, folder, variables);
       return { address: source, folder, temporary: true };
     }

@@ -41,7 +41,7 @@ export type PluginEntry = {
   readonly description: string;
   /** Fields of the entry, which serve as the manifest of a plugin without one. */
   readonly manifest: JsonObject;
-  readonly source: PluginSource | { readonly kind: 'unknown'; readonly why: string };
+  readonly source: PluginSource | { readonly kind: 'unknown'; readonly problem: string };
 };
 
 /** A marketplace: a named list of plugins. */
@@ -50,17 +50,17 @@ type Marketplace = { readonly name: string; readonly plugins: readonly PluginEnt
 /** A parsed marketplace, or the reason it cannot be used. */
 type MarketplaceResult =
   | { readonly ok: true; readonly marketplace: Marketplace }
-  | { readonly ok: false; readonly why: string };
+  | { readonly ok: false; readonly problem: string };
 
 /** Reads the marketplace in a folder; relative paths in it must stay inside that folder. */
 export async function readMarketplace(folder: string, file = MARKETPLACE_FILE): Promise<MarketplaceResult> {
   const path = join(folder, file);
   const text = await ignoreMissingFile(readRegularFile(path));
-  if (text === undefined) return { ok: false, why: `${path} does not exist, so this is not a marketplace.` };
+  if (text === undefined) return { ok: false, problem: `${path} does not exist, so this is not a marketplace.` };
   const parsed = marketplace.safeParse(parse(text));
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
-    return { ok: false, why: `${path}: "${issue?.path.join('.')}" ${issue?.message}` };
+    return { ok: false, problem: `${path}: "${issue?.path.join('.')}" ${issue?.message}` };
   }
   const { name, plugins, metadata } = parsed.data;
   const base = resolve(folder, metadata?.pluginRoot ?? '.');
@@ -76,21 +76,21 @@ export async function readMarketplace(folder: string, file = MARKETPLACE_FILE): 
 function parseSource(source: string | JsonObject, folder: string, base: string): PluginEntry['source'] {
   if (typeof source === 'string') {
     const path = resolve(source.startsWith('./') ? folder : base, source);
-    if (!isPathBelow(folder, path)) return { kind: 'unknown', why: `${source} is outside the marketplace` };
+    if (!isPathBelow(folder, path)) return { kind: 'unknown', problem: `${source} is outside the marketplace` };
     return { kind: 'folder', path };
   }
   const readText = (key: string) => (typeof source[key] === 'string' ? source[key] : undefined);
   const ref = readText('sha') ?? readText('ref');
   const path = readText('path');
   if (path !== undefined && (isAbsolute(path) || !isPathBelow('.', path)))
-    return { kind: 'unknown', why: `${path} is outside its repository` };
+    return { kind: 'unknown', problem: `${path} is outside its repository` };
   const rest = omitUndefined({ ref, path });
   if (readText('source') === 'npm')
     return parseNpmSource(readText('package') ?? '', readText('version'), readText('registry'));
   const address = resolveGitUrl(readText('repo') ?? readText('url') ?? '');
   if (['github', 'url', 'git', 'git-subdir'].includes(readText('source') ?? '') && address !== undefined)
     return { kind: 'git', address, ...rest };
-  return { kind: 'unknown', why: `its source ${JSON.stringify(source)} is not supported` };
+  return { kind: 'unknown', problem: `its source ${JSON.stringify(source)} is not supported` };
 }
 
 /** Parses an npm source; refuses names and versions that npm could take for an address, a path or an option. */
@@ -98,12 +98,13 @@ export function parseNpmSource(
   name: string,
   version?: string,
   registry?: string,
-): ({ readonly kind: 'npm' } & NpmPackage) | { readonly kind: 'unknown'; readonly why: string } {
-  if (!/^(?:@[\w-][\w.-]*\/)?[\w][\w.-]*$/.test(name)) return { kind: 'unknown', why: `${name} is not a package name` };
+): ({ readonly kind: 'npm' } & NpmPackage) | { readonly kind: 'unknown'; readonly problem: string } {
+  if (!/^(?:@[\w-][\w.-]*\/)?[\w][\w.-]*$/.test(name))
+    return { kind: 'unknown', problem: `${name} is not a package name` };
   if (version !== undefined && !/^[\w.^~*+-]+$/.test(version))
-    return { kind: 'unknown', why: `${version} is not a package version` };
+    return { kind: 'unknown', problem: `${version} is not a package version` };
   if (registry !== undefined && !isSecureUrl(registry))
-    return { kind: 'unknown', why: `${registry} is not an HTTPS registry address` };
+    return { kind: 'unknown', problem: `${registry} is not an HTTPS registry address` };
   const rest = omitUndefined({ version, registry });
   return { kind: 'npm', name, ...rest };
 }

@@ -71,7 +71,7 @@ const UNSUPPORTED_FILES = ['settings.json'];
 /** A plugin, or the reason it cannot be used. */
 export type PluginResult =
   | { readonly ok: true; readonly plugin: Plugin }
-  | { readonly ok: false; readonly why: string };
+  | { readonly ok: false; readonly problem: string };
 
 /**
  * Reads a plugin from its folder; its own manifest overrides the marketplace's `entry`. `given` are the values of its
@@ -85,18 +85,19 @@ export async function readPlugin(
 ): Promise<PluginResult> {
   const file = join(root, PLUGIN_MANIFEST_FILE);
   const text = await ignoreMissingFile(readRegularFile(file)).catch((thrown: unknown) => ({ thrown }));
-  if (typeof text === 'object') return { ok: false, why: `${file} cannot be read: ${getErrorPhrase(text.thrown)}.` };
+  if (typeof text === 'object')
+    return { ok: false, problem: `${file} cannot be read: ${getErrorPhrase(text.thrown)}.` };
   const ownManifest = text === undefined ? {} : parse(text);
   const listed = COMPONENT_KEYS.filter((key) => entry[key] !== undefined);
   if (typeof ownManifest !== 'object' || ownManifest === null || Array.isArray(ownManifest))
-    return { ok: false, why: `${file} is not a JSON object.` };
+    return { ok: false, problem: `${file} is not a JSON object.` };
   // `strict: false` makes the lists of the marketplace the whole content, whatever else is in the folder.
   const isComplete = entry.strict === false && listed.length > 0;
   const own = isComplete ? omitKeys(ownManifest, COMPONENT_KEYS) : omitKeys(ownManifest, listed);
   const parsed = manifestSchema.safeParse({ name: basename(root), ...entry, ...own });
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
-    return { ok: false, why: `${file}: "${issue?.path.join('.')}" ${issue?.message}` };
+    return { ok: false, problem: `${file}: "${issue?.path.join('.')}" ${issue?.message}` };
   }
   const manifest = parsed.data;
   const options = convertPluginUserConfig(manifest.userConfig ?? {});

@@ -151,7 +151,7 @@ async function publish(
     branch,
     replaces: isRemote ? 'any' : known?.commit,
   });
-  if (commit.kind === 'refused') throw new Error(`no branch was created: ${commit.why}`);
+  if (commit.kind === 'refused') throw new Error(`no branch was created: ${commit.problem}`);
   const note = { made: '', updated: ' (updated)', exists: ' (already exists)' }[commit.kind];
   const record = { url: repository.url, branch, commit: commit.commit, batch: batch.id, key: task.key };
   const remote = isRemote ? repository.url : format === 'pr' ? await findOrigin(repository.url, git) : undefined;

@@ -19,7 +19,7 @@ type CommitRequest = {
 
 type CommitResult =
   | { readonly kind: 'made' | 'updated' | 'exists'; readonly commit: string }
-  | { readonly kind: 'refused'; readonly why: string };
+  | { readonly kind: 'refused'; readonly problem: string };
 
 /**
  * Commits a patch to a new branch without touching a worktree. The patch was written by a model, so it must apply
@@ -45,7 +45,7 @@ export async function commitPatch(git: FleetGit, request: CommitRequest): Promis
   }
 }
 
-const refuse = (why: string): CommitResult => ({ kind: 'refused', why });
+const refuse = (problem: string): CommitResult => ({ kind: 'refused', problem });
 
 type Call = { readonly cwd: string; readonly env: Readonly<Record<string, string>> };
 

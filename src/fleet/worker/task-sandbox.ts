@@ -76,7 +76,7 @@ export async function openTaskSandbox(
   const state = sandbox.getState();
   return {
     /** The reason why the sandbox that the task needs is not available; `undefined` if it is, or if the task needs none. */
-    problem: state.is === 'unavailable' ? state.why : undefined,
+    problem: state.is === 'unavailable' ? state.problem : undefined,
     /** Runs a command line in a shell, with the variables of the task only. */
     async run(line: string, options: Pick<RunProgramOptions, 'timeoutMs' | 'signal'>): Promise<ProgramResult> {
       const id = randomUUID();

@@ -103,7 +103,7 @@ export async function runShellCommand(
   const { check, use, ...given } = options;
   const { cwd = process.cwd() } = given;
   const checked = await check({ command: { line }, cwd, variables: env }, use);
-  if (!checked.ok) return createFailedResult(checked.why);
+  if (!checked.ok) return createFailedResult(checked.problem);
   const [program = file, ...args] = checked.wrap([file, ...FLAGS[shell], createProcessMarkerCommand(env) + line]);
   let cleanup: Promise<void> | undefined;
   const end = await runProgram(program, args, { ...given, env }, (groupId) => {

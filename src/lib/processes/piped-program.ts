@@ -84,7 +84,7 @@ export function createPipedProgram(options: PipedProgramOptions, listeners: Pipe
     const start = { command: { argv: [command, ...args] }, cwd, variables: env, entryVariables };
     const checked = await options.check({ ...start, ...omitUndefined({ sandbox }) }, options.use);
     if (checked.ok) sandboxRun = checked.sandbox;
-    if (!checked.ok) ending ??= checked.why;
+    if (!checked.ok) ending ??= checked.problem;
     // It may have been closed meanwhile.
     if (!checked.ok) throw new Error(ending);
     if (closed !== undefined) {

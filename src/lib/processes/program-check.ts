@@ -37,7 +37,7 @@ export type ProgramCheckResult =
       /** Set if it runs in the sandbox of commands. */
       readonly sandbox?: ProgramSandboxRun;
     }
-  | { readonly ok: false; readonly why: string };
+  | { readonly ok: false; readonly problem: string };
 
 /** A run in the sandbox. `ended` must be called when all processes of the program have ended. */
 export type ProgramSandboxRun = {

@@ -12,6 +12,6 @@ export const startOutsideWorkspace: ProgramCheck = async (start) => {
   if (file === undefined) return { ok: true, wrap: (argv) => argv };
   return {
     ok: false,
-    why: `${file.path} is not started, since others could change it; move it to a folder of your own`,
+    problem: `${file.path} is not started, since others could change it; move it to a folder of your own`,
   };
 };

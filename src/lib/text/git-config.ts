@@ -10,7 +10,7 @@ export type GitConfigEntry = {
 /** A parsed git configuration, or why git would reject it. */
 export type GitConfig =
   | { readonly ok: true; readonly entries: readonly GitConfigEntry[] }
-  | { readonly ok: false; readonly why: string };
+  | { readonly ok: false; readonly problem: string };
 
 const MAX_LENGTH = 250_000;
 
@@ -19,8 +19,8 @@ const MAX_LENGTH = 250_000;
  * comment continues a value. Input that git would reject or cut at a NUL byte is an error.
  */
 export function parseGitConfig(text: string): GitConfig {
-  if (text.length > MAX_LENGTH) return { ok: false, why: 'it is too long' };
-  if (text.includes('\0')) return { ok: false, why: 'it contains a NUL byte' };
+  if (text.length > MAX_LENGTH) return { ok: false, problem: 'it is too long' };
+  if (text.includes('\0')) return { ok: false, problem: 'it contains a NUL byte' };
   // Git reads CRLF anywhere, and the end of the file, as the end of a line.
   const lines = `${text.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n')}\n\n`;
   const entries: GitConfigEntry[] = [];
@@ -29,7 +29,7 @@ export function parseGitConfig(text: string): GitConfig {
   while (at < lines.length) {
     const step = parseNext(lines, at, section);
     if (step === undefined)
-      return { ok: false, why: `line ${lines.slice(0, at).split('\n').length} is not valid git config syntax` };
+      return { ok: false, problem: `line ${lines.slice(0, at).split('\n').length} is not valid git config syntax` };
     if (step.entry !== undefined) entries.push(step.entry);
     ({ at, section } = step);
   }

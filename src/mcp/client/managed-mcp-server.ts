@@ -79,8 +79,8 @@ export function createManagedMcpServer(
   async function connect(afterMs: number, signal: AbortSignal): Promise<void> {
     if (afterMs > 0) await resolveUndefinedOnAbort(new Promise((resolve) => setTimeout(resolve, afterMs)), signal);
     if (signal.aborted) return;
-    const onClosed = (reason: string) => {
-      if (!signal.aborted) dispatch({ type: 'lost', why: reason, atMs: performance.now() });
+    const onClosed = (problem: string) => {
+      if (!signal.aborted) dispatch({ type: 'lost', problem, atMs: performance.now() });
     };
     const onListChanged = (kind: McpListKind) =>
       lists.refetch(kind, (connection) => fetchMcpCatalogPart(connection, catalogOptions, kind), signal);
@@ -91,7 +91,7 @@ export function createManagedMcpServer(
       .catch(
         (thrown): McpServerStartResult => ({
           type: 'failed',
-          why: sanitizeUntrustedLine(getErrorMessage(thrown), REASON_CHARS),
+          problem: sanitizeUntrustedLine(getErrorMessage(thrown), REASON_CHARS),
         }),
       );
     if (started.type !== 'connected') return signal.aborted ? undefined : dispatch(started);
@@ -116,12 +116,14 @@ export function createManagedMcpServer(
 
   async function reconnect(): Promise<ActionResult> {
     if (server.blocked !== undefined && server.blocked.reason !== 'rejected')
-      return { ok: false, why: server.blocked.message };
+      return { ok: false, problem: server.blocked.message };
     await end();
     dispatch({ type: 'start' });
     await starting;
     const { phase } = getState();
-    return phase.status === 'connected' ? { ok: true } : { ok: false, why: describeMcpUnavailability(phase, server) };
+    return phase.status === 'connected'
+      ? { ok: true }
+      : { ok: false, problem: describeMcpUnavailability(phase, server) };
   }
 
   return {

@@ -19,7 +19,7 @@ export type McpServerPhase =
   | { readonly status: 'idle' }
   | { readonly status: 'starting'; readonly afterMs: number }
   | { readonly status: 'connected'; readonly connection: McpServerConnection; readonly sinceMs: number }
-  | { readonly status: 'failed'; readonly why: string }
+  | { readonly status: 'failed'; readonly problem: string }
   | { readonly status: 'needs-auth' }
   | { readonly status: 'off' };
 
@@ -33,8 +33,8 @@ export type McpServerEvent =
       readonly atMs: number;
     }
   | { readonly type: 'needs-auth' }
-  | { readonly type: 'failed'; readonly why: string }
-  | { readonly type: 'lost'; readonly why: string; readonly atMs: number }
+  | { readonly type: 'failed'; readonly problem: string }
+  | { readonly type: 'lost'; readonly problem: string; readonly atMs: number }
   | { readonly type: 'listed'; readonly lists: Partial<McpServerCatalog> }
   | { readonly type: 'switched-off' }
   /** Its last lease was released. */
@@ -91,26 +91,26 @@ export function reduceMcpServerLifecycle(
         notice: { level: 'warn', message: `needs a login: run /mcp login ${name} or ouro mcp login ${name}` },
       };
     case 'failed': {
-      const { why } = event;
+      const { problem } = event;
       if (restarts > 0 && restarts <= MAX_RESTARTS)
         return { state: { ...state, phase: createRestart(restarts), restarts: restarts + 1 } };
       return {
-        state: enterPhase({ status: 'failed', why }),
-        notice: { level: 'warn', message: `is not connected: ${why}` },
+        state: enterPhase({ status: 'failed', problem }),
+        notice: { level: 'warn', message: `is not connected: ${problem}` },
       };
     }
     case 'lost': {
       if (phase.status !== 'connected') return { state };
-      const { why } = event;
+      const { problem } = event;
       const count = event.atMs - phase.sinceMs > STABLE_MS ? 1 : restarts + 1;
       if (count > MAX_RESTARTS)
         return {
-          state: { ...enterPhase({ status: 'failed', why }), restarts: count },
-          notice: { level: 'warn', message: `disconnected: ${why}` },
+          state: { ...enterPhase({ status: 'failed', problem }), restarts: count },
+          notice: { level: 'warn', message: `disconnected: ${problem}` },
         };
       return {
         state: { ...state, phase: createRestart(count), restarts: count },
-        notice: { level: 'warn', message: `disconnected: ${why}. It is being restarted.` },
+        notice: { level: 'warn', message: `disconnected: ${problem}. It is being restarted.` },
       };
     }
     case 'listed':
@@ -175,7 +175,7 @@ export function describeMcpUnavailability(
     case 'connected':
       return 'is connected';
     case 'failed':
-      return `is not connected: ${phase.why}`;
+      return `is not connected: ${phase.problem}`;
     case 'needs-auth':
       return `needs a login: run /mcp login ${name} or ouro mcp login ${name}`;
     case 'off':

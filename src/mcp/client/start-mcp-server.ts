@@ -102,7 +102,10 @@ export async function startMcpServer(
         limitMs,
         signal,
       );
-    return { type: 'failed', why: addAdvice(sanitizeUntrustedLine(reason, START_ERROR_CHARS), adviseOnSandbox?.()) };
+    return {
+      type: 'failed',
+      problem: addAdvice(sanitizeUntrustedLine(reason, START_ERROR_CHARS), adviseOnSandbox?.()),
+    };
   }
   try {
     const request = (kind: PendingMcpList['kind']) => ({
@@ -130,7 +133,7 @@ export async function startMcpServer(
     const reason = describeExit() ?? getErrorMessage(thrown);
     await connection.close();
     if (isUnauthorized(thrown)) return { type: 'needs-auth' };
-    return { type: 'failed', why: `cannot list its tools: ${sanitizeUntrustedLine(reason, LIST_ERROR_CHARS)}` };
+    return { type: 'failed', problem: `cannot list its tools: ${sanitizeUntrustedLine(reason, LIST_ERROR_CHARS)}` };
   }
 }
 

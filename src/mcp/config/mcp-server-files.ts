@@ -37,7 +37,7 @@ export function openMcpServerFiles(ouroHome: string, cwd: string) {
       scope: McpConfigScope,
       name: string,
       value: object | undefined,
-    ): Promise<{ readonly ok: true; readonly file: string } | { readonly ok: false; readonly message: string }> {
+    ): Promise<{ readonly ok: true; readonly file: string } | { readonly ok: false; readonly problem: string }> {
       const file = getPath(scope);
       const getEdits = () => [{ path: ['mcpServers', name], value }];
       try {
@@ -45,7 +45,7 @@ export function openMcpServerFiles(ouroHome: string, cwd: string) {
         else await editSettingsFile(scope, { ouroHome, cwd }, getEdits);
         return { ok: true, file };
       } catch (thrown) {
-        return { ok: false, message: getErrorMessage(thrown) };
+        return { ok: false, problem: getErrorMessage(thrown) };
       }
     },
   };
@@ -58,7 +58,7 @@ export type ClaudeDesktopServers =
       readonly file: string;
       readonly servers: readonly { readonly name: string; readonly entry: object }[];
     }
-  | { readonly ok: false; readonly message: string };
+  | { readonly ok: false; readonly problem: string };
 
 const config = z.object({ mcpServers: z.record(z.string(), z.looseObject({})).default({}) });
 
@@ -71,10 +71,10 @@ export async function readClaudeDesktopServers(home: string, platform: NodeJS.Pl
   const file = join(folder, 'claude_desktop_config.json');
   try {
     const text = await readFileOrPipe(file);
-    if (text === undefined) return { ok: false, message: `${file} does not exist, so there is nothing to import.` };
+    if (text === undefined) return { ok: false, problem: `${file} does not exist, so there is nothing to import.` };
     const { mcpServers } = config.parse(JSON.parse(text));
     return { ok: true, file, servers: Object.entries(mcpServers).map(([name, entry]) => ({ name, entry })) };
   } catch (thrown) {
-    return { ok: false, message: `${file} could not be read: ${getErrorMessage(thrown)}` };
+    return { ok: false, problem: `${file} could not be read: ${getErrorMessage(thrown)}` };
   }
 }

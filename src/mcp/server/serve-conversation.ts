@@ -200,7 +200,7 @@ function createFileResources({ findFiles, control, info }: Conversation): FileRe
       const path = parseFileUri(uri);
       if (path === undefined) return `${uri} is not a file address.`;
       const file = await readFile(path);
-      if (!file.ok) return file.why;
+      if (!file.ok) return file.problem;
       if (file.truncated) return `${uri} is larger than ${MAX_BYTES} bytes.`;
       const text = decodeText(file.bytes);
       const blob = { uri, mimeType: 'application/octet-stream', blob: Buffer.from(file.bytes).toString('base64') };

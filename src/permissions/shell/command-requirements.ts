@@ -137,7 +137,7 @@ function listOwnRequirements(
   }
   const isUncertain =
     names === 'may change' && listFileEditRequirements(context, command, argv, 'as now') !== undefined;
-  const refusal = analysis.ok ? `${subject} needs approval.` : analysis.reason;
+  const refusal = analysis.ok ? `${subject} needs approval.` : analysis.problem;
   const text = isUncertain ? `${subject} may change other files than those that match now.` : refusal;
   const reason = analysis.ok || analysis.code === undefined ? {} : { reason: { code: analysis.code } };
   return { requirements: [{ kind: 'command', subject, text, ...reason, ...createSuggestion(argv) }], hardens: [] };
@@ -169,9 +169,9 @@ const SYSTEM_PROGRAM = /^\/(?:usr\/)?s?bin\/([^/]+)$/;
 
 function analyzeCommand(argv: readonly ShellArgument[]): ReadOnlyAnalysis {
   const [first, ...rest] = argv;
-  if (first === undefined || first.kind !== 'literal') return { ok: false, reason: 'The command name is unknown.' };
+  if (first === undefined || first.kind !== 'literal') return { ok: false, problem: 'The command name is unknown.' };
   const name = SYSTEM_PROGRAM.exec(first.text)?.[1] ?? first.text;
-  if (name.includes('/')) return { ok: false, reason: `${name} is run by its path, so it may be any program.` };
+  if (name.includes('/')) return { ok: false, problem: `${name} is run by its path, so it may be any program.` };
   return analyzeReadOnly([{ ...first, text: name }, ...rest]);
 }
 
@@ -228,7 +228,7 @@ function findGitProblem(context: DecisionContext, command: ResolvedCommand): str
   const [root = context.policy.cwd] = context.roots;
   for (const cwd of command.cwds) {
     const preflight = checkGitRepositorySafety(context.fs, resolveCallPath(context, cwd, '.').real, root, findKey);
-    if (!preflight.ok) return preflight.reason;
+    if (!preflight.ok) return preflight.problem;
     const problem = findGitReferenceProblem(context, resolveCallPath(context, cwd, '.').real);
     if (problem !== undefined) return problem;
   }
@@ -238,7 +238,7 @@ function findGitProblem(context: DecisionContext, command: ResolvedCommand): str
 /** Returns the reason why git would read a file or another repository that the command may not read. */
 function findGitReferenceProblem(context: DecisionContext, cwd: string): string | undefined {
   const found = listGitReferences(context.fs, cwd, context.policy.home);
-  if (!found.ok) return found.reason;
+  if (!found.ok) return found.problem;
   const unread = found.references.find((reference) => {
     const use = { tool: context.facts.tool, use: 'read', path: reference.target } as const;
     const { allowedBy } = createPathRequirement(context, use);

@@ -139,7 +139,7 @@ type MemoryReadResult =
   | { readonly ok: false; readonly problem?: undefined; readonly excludedReason: string };
 
 /** Decides whether a file may be given to the model without asking; `realPath` has all symbolic links resolved. */
-type MemoryReadCheck = (realPath: string) => { readonly ok: true } | { readonly ok: false; readonly why: string };
+type MemoryReadCheck = (realPath: string) => { readonly ok: true } | { readonly ok: false; readonly problem: string };
 
 const MAX_BYTES = 40_000;
 /** Does not follow symbolic links: the decision was made about the real path, and a link may have replaced it since. */
@@ -150,7 +150,7 @@ export async function readMemoryFile(path: string, mayRead: MemoryReadCheck): Pr
   try {
     const realPath = await realpath(path);
     const permission = mayRead(realPath);
-    return permission.ok ? await readText(realPath) : { ok: false, excludedReason: permission.why };
+    return permission.ok ? await readText(realPath) : { ok: false, excludedReason: permission.problem };
   } catch (thrown) {
     const code = getErrnoCode(thrown);
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;

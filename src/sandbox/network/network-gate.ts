@@ -68,7 +68,7 @@ export function createNetworkGate(
       ...suggestProgramRules(caller, destination),
     };
     const answer = await deps.askUser(request, caller.signal);
-    if (answer.behavior === 'deny') return { ok: false, why: describeHostRefusal(answer) };
+    if (answer.behavior === 'deny') return { ok: false, problem: describeHostRefusal(answer) };
     if (answer.remember !== undefined) await deps.rememberRules(answer.remember.rules, answer.remember.destination);
     if (answer.mode !== undefined) deps.changeMode(answer.mode);
     return { ok: true };
@@ -109,7 +109,7 @@ type HostDecision = Pick<Decision, 'verdict' | 'reasons' | 'suggestions' | 'trac
 function toHostAnswer({ verdict, reasons }: Pick<Decision, 'verdict' | 'reasons'>): HostAccessDecision {
   return verdict === 'allow'
     ? { ok: true }
-    : { ok: false, why: (reasons[0] ?? 'nothing allows it').replace(/\.$/, '') };
+    : { ok: false, problem: (reasons[0] ?? 'nothing allows it').replace(/\.$/, '') };
 }
 
 /** Decides without the user: denied hosts first, then rules, allowed hosts and the mode. */

@@ -28,11 +28,15 @@ export async function connectOutbound(
       return { ok: true, socket: await connectThroughProxy(proxy, destination) };
     const resolved = await resolveNetworkDestination(destination, allowedHosts, resolveHost);
     if (!resolved.ok)
-      return { ok: false, kind: resolved.found === 'closed' ? 'refused' : 'unreachable', why: resolved.why };
+      return { ok: false, kind: resolved.found === 'closed' ? 'refused' : 'unreachable', problem: resolved.problem };
     return { ok: true, socket: await connectToFirstAddress(resolved.addresses, destination.port) };
   } catch (thrown) {
     const why = thrown instanceof Error ? thrown.message : String(thrown);
-    return { ok: false, kind: 'unreachable', why: `${formatNetworkDestination(destination)} is unreachable: ${why}` };
+    return {
+      ok: false,
+      kind: 'unreachable',
+      problem: `${formatNetworkDestination(destination)} is unreachable: ${why}`,
+    };
   }
 }
 
@@ -66,7 +70,7 @@ function connectTls(host: string, port: number): Promise<Socket> {
 /** The addresses to connect to, or the reason why there are none. */
 type ResolvedDestination =
   | { readonly ok: true; readonly addresses: readonly string[] }
-  | { readonly ok: false; readonly why: string; readonly found: 'nothing' | 'closed' };
+  | { readonly ok: false; readonly problem: string; readonly found: 'nothing' | 'closed' };
 
 /** Resolves a host name to addresses. */
 type ResolveHost = (host: string) => Promise<readonly string[]>;
@@ -82,7 +86,7 @@ export async function resolveNetworkDestination(
   resolve: ResolveHost,
 ): Promise<ResolvedDestination> {
   const found = isIpAddress(destination.host) ? [destination.host] : await resolve(destination.host).catch(() => []);
-  if (found.length === 0) return { ok: false, found: 'nothing', why: `${destination.host} could not be resolved` };
+  if (found.length === 0) return { ok: false, found: 'nothing', problem: `${destination.host} could not be resolved` };
   const isListed = listed.some((pattern) => isExactHost(pattern, destination));
   const localAddresses = listLocalAddresses();
   const isAllowed = (address: string): boolean => {
@@ -92,7 +96,7 @@ export async function resolveNetworkDestination(
   };
   const addresses = found.filter(isAllowed);
   if (addresses.length > 0) return { ok: true, addresses };
-  return { ok: false, found: 'closed', why: `${destination.host} resolves to an address that is not public` };
+  return { ok: false, found: 'closed', problem: `${destination.host} resolves to an address that is not public` };
 }
 
 /** Loopback, link-local, multicast and cloud metadata addresses, which a listed name alone does not allow. */

@@ -6,7 +6,7 @@ import { type NetworkDestination, parseNetworkDestination } from './host-pattern
 /** The result of a connection attempt: the socket, or the reason, which the program and the model read. */
 export type ProxyConnectResult =
   | { readonly ok: true; readonly socket: Socket }
-  | { readonly ok: false; readonly why: string; readonly kind: 'refused' | 'unreachable' | 'unknown' };
+  | { readonly ok: false; readonly problem: string; readonly kind: 'refused' | 'unreachable' | 'unknown' };
 
 /** Checks and opens one connection. The token, if the program sent one, identifies the command. */
 export type ProxyConnect = (destination: NetworkDestination, token: string) => Promise<ProxyConnectResult>;
@@ -61,7 +61,7 @@ async function serveHttp(program: Duplex, bytes: ByteReader, pass: ProxyConnect)
   if (!passage.ok) {
     const status = STATUS[passage.kind];
     const headers = passage.kind === 'unknown' ? ['Proxy-Authenticate: Basic realm="sandbox"'] : [];
-    program.end(formatHttpResponse(status, passage.why, headers));
+    program.end(formatHttpResponse(status, passage.problem, headers));
     return;
   }
   if (request.kind === 'tunnel') program.write('HTTP/1.1 200 Connection established\r\n\r\n');
@@ -93,7 +93,7 @@ async function serveSocks(program: Duplex, bytes: ByteReader, pass: ProxyConnect
 type ProxyRequest = { readonly destination: NetworkDestination | undefined; readonly token: string };
 
 async function openPassage({ destination, token }: ProxyRequest, pass: ProxyConnect): Promise<ProxyConnectResult> {
-  if (destination === undefined) return { ok: false, kind: 'refused', why: 'The host name is invalid.' };
+  if (destination === undefined) return { ok: false, kind: 'refused', problem: 'The host name is invalid.' };
   return pass(destination, token);
 }
 

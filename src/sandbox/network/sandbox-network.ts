@@ -19,7 +19,7 @@ export type SandboxedCommand = {
 };
 
 /** The decision whether a command may connect to a host. */
-export type HostAccessDecision = { readonly ok: true } | { readonly ok: false; readonly why: string };
+export type HostAccessDecision = { readonly ok: true } | { readonly ok: false; readonly problem: string };
 
 /** A blocked connection: the command, the host and the reason. */
 export type BlockedConnection = {
@@ -77,7 +77,7 @@ export function createSandboxNetwork({
     destination: NetworkDestination,
   ): Promise<ProxyConnectResult> {
     if (caller === undefined)
-      return { ok: false, kind: 'unknown', why: 'The proxy cannot tell which command this is.' };
+      return { ok: false, kind: 'unknown', problem: 'The proxy cannot tell which command this is.' };
     const answer = await decideHost(caller, destination);
     const passage: ProxyConnectResult = answer.ok
       ? await connectOutbound(destination, getOutboundSettings())
@@ -87,11 +87,11 @@ export function createSandboxNetwork({
       callId: caller.id,
       command: caller.command,
       host: formatNetworkDestination(destination),
-      why: passage.why,
+      why: passage.problem,
     };
     const others = refused.filter(({ callId, host }) => callId !== refusal.callId || host !== refusal.host);
     refused = [...others, refusal].slice(-MAX_REFUSALS);
-    return { ...passage, why: `The sandbox blocks the connection to ${refusal.host}: ${passage.why}.` };
+    return { ...passage, problem: `The sandbox blocks the connection to ${refusal.host}: ${passage.problem}.` };
   }
 
   async function serve(socket: Socket): Promise<void> {

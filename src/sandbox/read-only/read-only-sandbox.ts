@@ -81,12 +81,13 @@ export function createReadOnlySandbox(deps: ReadOnlySandboxDeps) {
     /** Returns why it is not known yet whether there is a sandbox. */
     findUndecidedReason(): string | undefined {
       const backend = findBackend();
-      return !backend.ok && backend.isUndecided === true ? backend.why : undefined;
+      return !backend.ok && backend.isUndecided === true ? backend.problem : undefined;
     },
     /** Prepares the run of a command. Throws if there is no sandbox. */
     prepare(command: ReadOnlySandboxCommand): ReadOnlySandboxRun {
       const found = findBackend();
-      if (!found.ok) throw new ToolFailure(`Nothing was run: the read-only sandbox is not available (${found.why}).`);
+      if (!found.ok)
+        throw new ToolFailure(`Nothing was run: the read-only sandbox is not available (${found.problem}).`);
       const plan = createReadOnlySandboxPlan({ ...deps, ...search }, command);
       const { privateTmp } = deps;
       const mounts = isMac ? NO_MOUNTS : { tmpFolder: privateTmp.getFolder(), coverFile: privateTmp.getCoverFile() };
@@ -121,12 +122,12 @@ export function probeReadOnlySandbox({
   try {
     const { seccompFilter } = writeSeccompFilter(folder, 'internet');
     if (seccompFilter === undefined && !isMac)
-      return { ok: false, why: `system calls cannot be filtered on ${process.arch}` };
+      return { ok: false, problem: `system calls cannot be filtered on ${process.arch}` };
     const tools = { program: found.program, seccompFilter: seccompFilter ?? '' };
     return runNoOp(tools) ?? { ok: true, tools };
   } catch (thrown) {
     // Files could not be written, which says nothing about the sandbox: the disk may be full.
-    return { ok: false, why: getErrorMessage(thrown), isUndecided: true };
+    return { ok: false, problem: getErrorMessage(thrown), isUndecided: true };
   }
 }
 

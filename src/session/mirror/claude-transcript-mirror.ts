@@ -52,7 +52,7 @@ export function createClaudeTranscriptMirror(options: MirrorOptions): ClaudeTran
     if (known !== undefined) return known;
     const filePath = agentId === undefined ? path : getSubAgentPath(getSessionFolder(dir, sessionId), agentId);
     const file = createAppendFile(filePath, diskAppendFs, (news) => {
-      if (news.type === 'failed') onProblem(`The transcript could not be mirrored to ${filePath}: ${news.why}`);
+      if (news.type === 'failed') onProblem(`The transcript could not be mirrored to ${filePath}: ${news.problem}`);
     });
     const mirrored: MirroredFile = {
       path: filePath,

@@ -8,7 +8,7 @@ export type AppendFile = ReturnType<typeof createAppendFile>;
 /** A change in the state of the file that the user should know. */
 export type AppendFileStatus =
   /** `keptIn` is the path on another disk that holds the lines meanwhile. */
-  | { readonly type: 'failed'; readonly why: string; readonly fallbackPath: string | undefined }
+  | { readonly type: 'failed'; readonly problem: string; readonly fallbackPath: string | undefined }
   | { readonly type: 'works' }
   | { readonly type: 'restored' };
 
@@ -36,7 +36,7 @@ export function createAppendFile(
   let isClosed = false;
 
   function reportFailure(step: 'write' | 'sync', { thrown }: Failure, fallbackPath: string | undefined): void {
-    if (failing === undefined) onStatus({ type: 'failed', why: getErrorMessage(thrown), fallbackPath });
+    if (failing === undefined) onStatus({ type: 'failed', problem: getErrorMessage(thrown), fallbackPath });
     failing = step;
   }
 

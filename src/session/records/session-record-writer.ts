@@ -55,7 +55,7 @@ export function createSessionRecordWriter(options: SessionRecordWriterOptions, p
     const advice = `ouro keeps trying; free some space, or check the disk and the permissions of ${path}.`;
     const meanwhile =
       status.fallbackPath === undefined ? '' : ` Meanwhile the session is kept in ${status.fallbackPath}.`;
-    onNotice('error', `The session could not be saved (${status.why}). ${advice}${meanwhile}`);
+    onNotice('error', `The session could not be saved (${status.problem}). ${advice}${meanwhile}`);
   };
   const file = createAppendFile(path, fs, reportStatus, options.fallback);
 

@@ -132,15 +132,15 @@ async function endsWithNewline(path: string): Promise<boolean> {
 /** The path of the backup, or the reason the repair was refused. */
 export type SessionRepairResult =
   | { readonly ok: true; readonly backup: string }
-  | { readonly ok: false; readonly why: string };
+  | { readonly ok: false; readonly problem: string };
 
 /** Repairs a session file: rewrites it from every readable record and keeps the damaged file as a backup. */
 export async function repairSession(session: Pick<SessionSummary, 'path'>): Promise<SessionRepairResult> {
   const holder = await findSessionLockHolder(session.path);
   if (holder !== undefined)
-    return { ok: false, why: `The session is open in process ${holder.pid}. Close it there first.` };
+    return { ok: false, problem: `The session is open in process ${holder.pid}. Close it there first.` };
   if ((await restoreUnsavedSession(session.path)) === 'refused')
-    return { ok: false, why: 'The disk does not take it. Free some space or check the permissions of its folder.' };
+    return { ok: false, problem: 'The disk does not take it. Free some space or check the permissions of its folder.' };
   const temporaryPath = `${session.path}.repaired`;
   try {
     const backup = await createBackup(session.path);
@@ -151,7 +151,7 @@ export async function repairSession(session: Pick<SessionSummary, 'path'>): Prom
     return { ok: true, backup };
   } catch (thrown) {
     await rm(temporaryPath, { force: true }).catch(() => undefined);
-    return { ok: false, why: `${getErrorPhrase(thrown)}.` };
+    return { ok: false, problem: `${getErrorPhrase(thrown)}.` };
   }
 }
 

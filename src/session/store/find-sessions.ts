@@ -11,7 +11,7 @@ import { createFileEndsBuffer, readSessionSummary, type SessionSummary } from '.
 /** The session that was looked for, or the reason why it cannot be used: there is none, or it is damaged. */
 export type FoundSession =
   | { readonly ok: true; readonly session: SessionSummary }
-  | { readonly ok: false; readonly why: string; readonly damaged?: DamagedSession };
+  | { readonly ok: false; readonly problem: string; readonly damaged?: DamagedSession };
 
 /** Sessions, newest first; without any readable message they are damaged. */
 export type ScannedSessions = {
@@ -71,10 +71,14 @@ export async function findNewestSession(ouroHome: string, realCwd: string): Prom
   damaged ??= scanned.damaged.find(({ modifiedMs }) => modifiedMs > (newest?.modifiedMs ?? 0));
   if (damaged !== undefined) {
     const next = newest === undefined ? '' : ' "ouro --resume" continues an earlier one.';
-    return { ok: false, why: `${describeDamagedSession(damaged, 'The last session of this folder')}${next}`, damaged };
+    return {
+      ok: false,
+      problem: `${describeDamagedSession(damaged, 'The last session of this folder')}${next}`,
+      damaged,
+    };
   }
   if (newest !== undefined) return { ok: true, session: newest };
-  return { ok: false, why: 'This folder has no session. "ouro sessions list --all" lists those of other folders.' };
+  return { ok: false, problem: 'This folder has no session. "ouro sessions list --all" lists those of other folders.' };
 }
 
 /** Finds a session by its id, the beginning of its id, its title or a part of its title, in this directory first. */
@@ -91,14 +95,14 @@ export async function findSession(ouroHome: string, realCwd: string, query: stri
   const [first, second] = matches;
   if (first === undefined) {
     const [damaged] = matchSessions(all.damaged, query);
-    if (damaged !== undefined) return { ok: false, why: describeDamagedSession(damaged), damaged };
-    return { ok: false, why: `There is no session "${query}". Run "ouro sessions list" to see all sessions.` };
+    if (damaged !== undefined) return { ok: false, problem: describeDamagedSession(damaged), damaged };
+    return { ok: false, problem: `There is no session "${query}". Run "ouro sessions list" to see all sessions.` };
   }
   if (second !== undefined && first.id !== query) {
     const names = matches.slice(0, 5).map(({ id, title }) => `${id} (${title})`);
     return {
       ok: false,
-      why: `"${query}" matches several sessions: ${names.join(', ')}. Use more of the id or the title.`,
+      problem: `"${query}" matches several sessions: ${names.join(', ')}. Use more of the id or the title.`,
     };
   }
   return { ok: true, session: first };

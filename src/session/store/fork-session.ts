@@ -77,21 +77,21 @@ async function copySessionFolder(from: string, to: string): Promise<void> {
 }
 
 /** The id of the copy, or the reason it failed. */
-export type ForkResult = { readonly ok: true; readonly id: string } | { readonly ok: false; readonly why: string };
+export type ForkResult = { readonly ok: true; readonly id: string } | { readonly ok: false; readonly problem: string };
 
 /** Copies the current session with its latest records under a new id. */
 export async function forkCurrentSession(
   { path, sessionId, sync }: SessionTranscript,
   ouroHome: string,
 ): Promise<ForkResult> {
-  if (path === undefined) return { ok: false, why: 'This session is not saved, so it cannot be copied.' };
+  if (path === undefined) return { ok: false, problem: 'This session is not saved, so it cannot be copied.' };
   await sync();
-  if (!isSessionStored(path)) return { ok: false, why: 'There is nothing to fork yet: send a first prompt.' };
+  if (!isSessionStored(path)) return { ok: false, problem: 'There is nothing to fork yet: send a first prompt.' };
   const id = randomUUID();
   try {
     await forkSession({ path, id: sessionId }, id, ouroHome);
     return { ok: true, id };
   } catch (thrown) {
-    return { ok: false, why: `The session could not be copied: ${getErrorMessage(thrown)}` };
+    return { ok: false, problem: `The session could not be copied: ${getErrorMessage(thrown)}` };
   }
 }

@@ -24,7 +24,7 @@ export async function renameSession(
   await restoreUnsavedSession(session.path);
   const { records } = await readRecentSessionRecords(session.path, 'from-boundary');
   const last = records.at(-1);
-  if (last === undefined) return { ok: false, why: `The session ${session.id} is empty and cannot be renamed.` };
+  if (last === undefined) return { ok: false, problem: `The session ${session.id} is empty and cannot be renamed.` };
   const record = createSessionRecord(
     { type: 'title', title, by: 'person' },
     {
@@ -38,18 +38,18 @@ export async function renameSession(
   );
   let problem: string | undefined;
   const file = createAppendFile(session.path, diskAppendFs, (status) => {
-    problem = status.type === 'failed' ? status.why : undefined;
+    problem = status.type === 'failed' ? status.problem : undefined;
   });
   await file.append(`${JSON.stringify(record)}\n`);
   await file.close();
-  return problem === undefined ? { ok: true } : { ok: false, why: `The title could not be saved: ${problem}` };
+  return problem === undefined ? { ok: true } : { ok: false, problem: `The title could not be saved: ${problem}` };
 }
 
 /** Deletes a session and all its files, unless it is open in another process. */
 export async function deleteSession(session: Pick<SessionSummary, 'id' | 'path'>): Promise<ActionResult> {
   const holder = await findSessionLockHolder(session.path);
   if (holder !== undefined) {
-    return { ok: false, why: `The session is open in process ${holder.pid}. Close it there first.` };
+    return { ok: false, problem: `The session is open in process ${holder.pid}. Close it there first.` };
   }
   const dir = dirname(session.path);
   await ignoreMissingFile(unlink(session.path));

@@ -104,7 +104,7 @@ async function restore(choice: string, { conversation, updateView }: UiEffectHos
   const what = RESTORE_TARGETS.find((target) => target === word) ?? 'conversation';
   const outcome = await conversation.rewind(id, what);
   if (!outcome.ok)
-    return updateView((view) => addHistoryItems(view, { kind: 'notice', level: 'warn', text: outcome.why }));
+    return updateView((view) => addHistoryItems(view, { kind: 'notice', level: 'warn', text: outcome.problem }));
   const files = outcome.restored.length + outcome.removed.length;
   const { canRetry = false } = outcome;
   const parts = [

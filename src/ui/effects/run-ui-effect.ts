@@ -88,7 +88,7 @@ async function runAgentEffect(effect: UiEffect, host: UiEffectHost): Promise<voi
       return conversation.runShell(effect.command);
     case 'mode': {
       const outcome = conversation.setMode(effect.mode);
-      if (!outcome.ok) return print(host, { kind: 'notice', level: 'warn', text: outcome.why });
+      if (!outcome.ok) return print(host, { kind: 'notice', level: 'warn', text: outcome.problem });
       return updateView((view) => ({ ...view, facts: { ...view.facts, mode: outcome.mode } }));
     }
     case 'drop_context':

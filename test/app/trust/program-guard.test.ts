@@ -113,7 +113,7 @@ test('a program that only reads does not run on the host because the sandbox cou
   const start = { command: { line: 'sh hook.sh' }, cwd: project.dir, variables: environment.variables };
   expect(await check(start, 'reads')).toEqual({
     ok: false,
-    why: expect.stringContaining('could not find out whether there is one (its test was ended by SIGKILL)'),
+    problem: expect.stringContaining('could not find out whether there is one (its test was ended by SIGKILL)'),
   });
 });
 

@@ -206,7 +206,7 @@ describe.skipIf(NO_SANDBOX !== undefined)(`programs of a project (${NO_SANDBOX ?
       getRoots: () => [project.dir],
     });
     const checked = await check({ cwd: project.dir, variables: environment.variables, ...start }, use);
-    if (!checked.ok) return checked.why;
+    if (!checked.ok) return checked.problem;
     checked.sandbox?.ended();
     return checked.sandbox === undefined ? 'host' : 'sandbox';
   }
@@ -316,6 +316,6 @@ test('the script that a variable of a server loads is approved by content', asyn
   const start = { command: { argv: ['npx', '-y', 'server'] }, cwd: project.dir, variables };
   expect(await check({ ...start, entryVariables: ['NODE_OPTIONS'] }, 'serves')).toMatchObject({
     ok: false,
-    why: expect.stringContaining('setup.cjs is not approved as it is now'),
+    problem: expect.stringContaining('setup.cjs is not approved as it is now'),
   });
 });

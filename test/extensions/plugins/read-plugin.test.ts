@@ -10,6 +10,6 @@ test('a manifest that is no regular file is the problem of the plugin, not an in
   await mkdir(file, { recursive: true });
   expect(await readPlugin(project.dir)).toEqual({
     ok: false,
-    why: `${file} cannot be read: it is not a regular file.`,
+    problem: `${file} cannot be read: it is not a regular file.`,
   });
 });

@@ -92,7 +92,7 @@ longTest('an unchanged patch leaves the branch alone; another one replaces only 
   // Somebody goes on with the branch: neither the commit nor the folder is touched.
   const out = join(project.dir, 'out');
   await project.git('-C', repo, 'worktree', 'add', '-q', out, 'ouro/work');
-  expect(await commitOf(patch, 'ouro/work', second)).toMatchObject({ why: 'the branch ouro/work is checked out' });
+  expect(await commitOf(patch, 'ouro/work', second)).toMatchObject({ problem: 'the branch ouro/work is checked out' });
   await project.git('-C', out, 'commit', '-q', '--allow-empty', '-m', 'By hand');
   expect(await commitOf(patch, 'ouro/work', second)).toEqual(foreign);
 });
@@ -107,7 +107,7 @@ test.each(
   const { patch } = await createTaskPatch(git(), place);
   expect(await commitOf(patch)).toEqual({
     kind: 'refused',
-    why: 'link is a symbolic link to a path outside the repository',
+    problem: 'link is a symbolic link to a path outside the repository',
   });
 });
 

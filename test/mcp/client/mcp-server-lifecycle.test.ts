@@ -33,8 +33,8 @@ const connected = (atMs: number): McpServerEvent => ({
   catalog: EMPTY_MCP_SERVER_CATALOG,
   atMs,
 });
-const lost = (atMs: number): McpServerEvent => ({ type: 'lost', why: 'it fell', atMs });
-const FAILED: McpServerEvent = { type: 'failed', why: 'no licence' };
+const lost = (atMs: number): McpServerEvent => ({ type: 'lost', problem: 'it fell', atMs });
+const FAILED: McpServerEvent = { type: 'failed', problem: 'no licence' };
 
 /** The phases a server goes through, and what people are told on the way. */
 function live(events: readonly McpServerEvent[]) {

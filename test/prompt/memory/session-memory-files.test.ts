@@ -164,7 +164,7 @@ test('a file that may not be read is replaced by the reason, wherever a link or 
   const gated = memory({
     mayRead: ({ realPath, importedBy }) => {
       asked.push(`${short(realPath)} by ${importedBy === undefined ? 'itself' : short(importedBy)}`);
-      return /deep|secret/.test(realPath) ? { ok: false, why: 'Because.' } : { ok: true };
+      return /deep|secret/.test(realPath) ? { ok: false, problem: 'Because.' } : { ok: true };
     },
   });
   const files = (await gated.load()).map((file) => [short(file.path), file.excludedReason ?? file.text]);
@@ -186,7 +186,7 @@ test('a file that may not be read is replaced by the reason, wherever a link or 
 test('a file that became a link to a denied one is not read again', async () => {
   await put({ 'project/CLAUDE.md': 'before', 'secret.md': 'hidden' });
   const gated = memory({
-    mayRead: ({ realPath }) => (realPath.endsWith('secret.md') ? { ok: false, why: 'Because.' } : { ok: true }),
+    mayRead: ({ realPath }) => (realPath.endsWith('secret.md') ? { ok: false, problem: 'Because.' } : { ok: true }),
   });
   await gated.load();
   await rm(join(root, 'CLAUDE.md'));

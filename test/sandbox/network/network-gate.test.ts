@@ -141,8 +141,8 @@ test('"no" applies to the command, "always" to all later ones, and waiting ones 
   const refusing = await gateOf(project, { answer: () => ({ behavior: 'deny', message: 'not today' }) });
   const one = refusing.caller();
   const goal = { host: 'a.test', port: 80 };
-  expect(await refusing.gate(one, goal)).toEqual({ ok: false, why: 'the user refused it and says: not today' });
-  expect(await refusing.gate(one, goal)).toEqual({ ok: false, why: 'the user refused it and says: not today' });
+  expect(await refusing.gate(one, goal)).toEqual({ ok: false, problem: 'the user refused it and says: not today' });
+  expect(await refusing.gate(one, goal)).toEqual({ ok: false, problem: 'the user refused it and says: not today' });
   expect(refusing.asked).toHaveLength(1);
   const always = await gateOf(project, {
     answer: ({ suggestions }) => ({

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { resolveNetworkDestination } from '../../../src/sandbox/network/outbound.ts';
 
-const CLOSED = { ok: false, found: 'closed', why: 'x.test resolves to an address that is not public' };
+const CLOSED = { ok: false, found: 'closed', problem: 'x.test resolves to an address that is not public' };
 
 async function leads(addresses: readonly string[], named: readonly string[] = [], host = 'x.test') {
   return resolveNetworkDestination({ host, port: 443 }, named, async () => addresses);
@@ -42,5 +42,5 @@ test('an address in the settings is reached, also by its name', async () => {
 });
 
 test('an unknown host is reported', async () => {
-  expect(await leads([])).toEqual({ ok: false, found: 'nothing', why: 'x.test could not be resolved' });
+  expect(await leads([])).toEqual({ ok: false, found: 'nothing', problem: 'x.test could not be resolved' });
 });

@@ -25,8 +25,8 @@ async function proxied(text: string, answer: 'heard' | 'page' = 'heard') {
   const port = await listening(server);
   const pass = async (goal: NetworkDestination, token: string): Promise<ProxyConnectResult> => {
     goals.push({ ...goal, token });
-    if (goal.host === 'no.test') return { ok: false, kind: 'refused', why: 'No.' };
-    if (goal.host === 'gone.test') return { ok: false, kind: 'unreachable', why: 'Gone.' };
+    if (goal.host === 'no.test') return { ok: false, kind: 'refused', problem: 'No.' };
+    if (goal.host === 'gone.test') return { ok: false, kind: 'unreachable', problem: 'Gone.' };
     return { ok: true, socket: await connectToFirstAddress(['127.0.0.1'], port) };
   };
   const proxy = createPlain(

@@ -46,14 +46,16 @@ export function fakeConversation(options: FakeOptions = {}): Conversation & { re
     info: () => ({ ...FACTS, model, sessionId: agent.sessionId, ...options.info }),
     usage: () => USAGE,
     setModel: async (name) => {
-      if (name === 'nonsense') return { ok: false, why: 'There is no model nonsense.' };
+      if (name === 'nonsense') return { ok: false, problem: 'There is no model nonsense.' };
       model = name ?? 'model-a';
       return { ok: true, model };
     },
     setEffort: () => ({ ok: true }),
     setThinkingTokens: () => undefined,
     setMode: (mode) =>
-      mode === 'plan' || mode === 'default' ? { ok: true, mode } : { ok: false, why: `There is no mode "${mode}".` },
+      mode === 'plan' || mode === 'default'
+        ? { ok: true, mode }
+        : { ok: false, problem: `There is no mode "${mode}".` },
     models: async () => [INFO],
     commands: () => [],
     isKnownCommand: (name) => options.more?.commands?.().some((command) => command.name === name) === true,
@@ -69,7 +71,7 @@ export function fakeConversation(options: FakeOptions = {}): Conversation & { re
       biggest: [],
     }),
     checkpoints: async () => [],
-    rewind: async () => ({ ok: false, why: 'nothing to go back to' }),
+    rewind: async () => ({ ok: false, problem: 'nothing to go back to' }),
     rename: async () => undefined,
     background: () => [],
     moveToBackground: () => false,
@@ -147,7 +149,7 @@ const FACTS: Omit<ConversationInfo, 'sessionId' | 'model'> = {
   earlierWork: { turns: 0, added: 0, removed: 0 },
 };
 
-const unable = async () => ({ ok: false as const, why: 'not here' });
+const unable = async () => ({ ok: false as const, problem: 'not here' });
 
 const control: HostControlPort = {
   mcpServers: () => [{ name: 'files', status: 'connected' }],

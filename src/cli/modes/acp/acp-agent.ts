@@ -76,7 +76,7 @@ export function createAcpAgent(deps: AcpAgentDeps): AgentApp {
       .onRequest('session/close', ({ params }) => sessions.close(params.sessionId))
       .onRequest('session/set_mode', ({ params }) => {
         const outcome = sessions.known(params.sessionId).conversation.setMode(params.modeId);
-        if (!outcome.ok) throw RequestError.invalidParams({ modeId: params.modeId }, outcome.why);
+        if (!outcome.ok) throw RequestError.invalidParams({ modeId: params.modeId }, outcome.problem);
       })
       .onRequest('session/set_config_option', async ({ params }) => {
         const { conversation } = sessions.known(params.sessionId);
@@ -179,14 +179,14 @@ async function setAcpConfigOption(
 ): Promise<string | undefined> {
   if (option === 'model') {
     const outcome = await conversation.setModel(value);
-    return outcome.ok ? undefined : outcome.why;
+    return outcome.ok ? undefined : outcome.problem;
   }
   if (option === 'mode') {
     const outcome = conversation.setMode(value);
-    return outcome.ok ? undefined : outcome.why;
+    return outcome.ok ? undefined : outcome.problem;
   }
   const effort = EFFORTS.find((candidate) => candidate.value === value)?.value;
   if (option !== 'effort' || effort === undefined) return `There is no option ${option} with the value ${value}.`;
   const outcome = conversation.setEffort(effort);
-  return outcome.ok ? undefined : outcome.why;
+  return outcome.ok ? undefined : outcome.problem;
 }

@@ -42,6 +42,6 @@ export class UnsupportedRequest extends Error {
 
 /** Returns an empty response for a successful attempt; throws the reason of a failed one. */
 export function unwrapActionResult(attempt: ActionResult): JsonObject {
-  if (!attempt.ok) throw new Error(attempt.why);
+  if (!attempt.ok) throw new Error(attempt.problem);
   return {};
 }

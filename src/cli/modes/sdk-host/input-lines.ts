@@ -68,7 +68,7 @@ export type ControlResponse = Extract<HostInputLine, { type: 'control_response' 
 /** A parsed line; a bad one has its line type, and the id of the request that waits for a response. */
 export type ParsedHostInputLine =
   | { readonly ok: true; readonly line: HostInputLine | { readonly type: 'other' } }
-  | { readonly ok: false; readonly why: string; readonly lineType?: string; readonly requestId?: string };
+  | { readonly ok: false; readonly problem: string; readonly lineType?: string; readonly requestId?: string };
 
 /** Parses one line from the host. Unknown line types become `other`, since hosts may be newer. */
 export function parseHostInputLine(text: string): ParsedHostInputLine {
@@ -76,7 +76,7 @@ export function parseHostInputLine(text: string): ParsedHostInputLine {
   try {
     value = JSON.parse(text);
   } catch (thrown) {
-    return { ok: false, why: `is not JSON: ${getErrorMessage(thrown)}` };
+    return { ok: false, problem: `is not JSON: ${getErrorMessage(thrown)}` };
   }
   try {
     return parseLine(value);
@@ -90,7 +90,7 @@ function parseLine(value: unknown): ParsedHostInputLine {
   const parsed = lineSchema.safeParse(value);
   if (parsed.success) return { ok: true, line: parsed.data };
   const type = getLineType(value);
-  if (type === undefined) return { ok: false, why: 'is not an object with a type' };
+  if (type === undefined) return { ok: false, problem: 'is not an object with a type' };
   if (!KNOWN_TYPES.includes(type)) return { ok: true, line: { type: 'other' } };
   return createFailure(value, type, `is not a valid ${type} line${describeBadBlock(value)}`);
 }
@@ -99,9 +99,9 @@ function getLineType(value: unknown): string | undefined {
   return z.object({ type: z.string() }).safeParse(value).data?.type;
 }
 
-function createFailure(value: unknown, type: string, why: string): ParsedHostInputLine {
+function createFailure(value: unknown, type: string, problem: string): ParsedHostInputLine {
   const requestId = type === 'control_request' ? requestIdSchema.safeParse(value).data?.request_id : undefined;
-  return { ok: false, why, lineType: type, ...(requestId === undefined ? {} : { requestId }) };
+  return { ok: false, problem, lineType: type, ...(requestId === undefined ? {} : { requestId }) };
 }
 
 /** Names the first invalid block of a message, the most common mistake of hosts. */

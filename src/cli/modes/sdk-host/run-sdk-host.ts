@@ -127,8 +127,8 @@ export function createControlServer(options: CliRunOptions, deps: ControlServerD
     }
   }
 
-  function handleBadLine(number: number, { why, lineType, requestId }: BadLine): void {
-    const error = `Line ${number} ${why}`;
+  function handleBadLine(number: number, { problem, lineType, requestId }: BadLine): void {
+    const error = `Line ${number} ${problem}`;
     if (requestId !== undefined) {
       requests.respondError(requestId, error);
       return;
@@ -181,7 +181,7 @@ async function readAll(
         onLine(parsed.line);
         continue;
       }
-      warn(`Line ${number} of stdin ${parsed.why}`);
+      warn(`Line ${number} of stdin ${parsed.problem}`);
       if (number === 1 && parsed.lineType === undefined) return 1;
       onBadLine(number, parsed);
     }

@@ -113,7 +113,7 @@ export const sessionControlHandlers: Readonly<Record<string, ControlHandler>> = 
         path,
         Math.min(maxBytes ?? MAX_READ_BYTES, MAX_READ_BYTES),
       );
-      if (!file.ok) throw new Error(file.why);
+      if (!file.ok) throw new Error(file.problem);
       const bytes = Buffer.from(file.bytes);
       const common = { absPath: file.path, truncated: file.truncated };
       if (encoding === 'base64') return { contents: bytes.toString('base64'), encoding, ...common };
@@ -129,12 +129,12 @@ async function rewindFiles(messageId: string, { conversation }: ControlHandlerCo
   const outcome = await conversation.rewind(checkpoint.id, 'files');
   return outcome.ok
     ? { canRewind: true, filesChanged: [...outcome.restored, ...outcome.removed] }
-    : { canRewind: false, error: outcome.why };
+    : { canRewind: false, error: outcome.problem };
 }
 
 async function previewRewind(messageId: string, context: ControlHandlerContext): Promise<JsonObject> {
   const preview = await context.conversation.control.previewRewind(messageId);
-  if (!preview.ok) return { canRewind: false, error: preview.why };
+  if (!preview.ok) return { canRewind: false, error: preview.problem };
   const { files, insertions, deletions } = preview;
   return { canRewind: true, filesChanged: files, insertions, deletions };
 }
@@ -163,12 +163,12 @@ function describeRule(rule: Rule): JsonObject {
 export const modelControlHandlers: Readonly<Record<string, ControlHandler>> = {
   set_permission_mode: createControlHandler(z.object({ mode: z.string() }), ({ mode }, { conversation }) => {
     const outcome = conversation.setMode(mode);
-    if (!outcome.ok) throw new Error(outcome.why);
+    if (!outcome.ok) throw new Error(outcome.problem);
     return { mode: outcome.mode };
   }),
   set_model: createControlHandler(z.object({ model: z.string().nullish() }), async ({ model }, { conversation }) => {
     const outcome = await conversation.setModel(model == null || model === 'default' ? undefined : model);
-    if (!outcome.ok) throw new Error(outcome.why);
+    if (!outcome.ok) throw new Error(outcome.problem);
     return { model: outcome.model };
   }),
   set_max_thinking_tokens: createControlHandler(

@@ -121,7 +121,7 @@ export function createSearchFileFilter([name = '', ...options]: readonly string[
   if (createFilter === undefined || readOnlyOptions === undefined) return () => true;
   const args = options.map((text): ShellArgument => ({ text, kind: 'literal', prefix: text, home: 'none' }));
   const parsed = parseArgs(name, readOnlyOptions, args);
-  return 'reason' in parsed ? () => true : createFilter(parsed.givenOptions);
+  return 'problem' in parsed ? () => true : createFilter(parsed.givenOptions);
 }
 
 /** The arguments of a command by their use. */
@@ -142,7 +142,7 @@ function analyzeByTable(
   args: readonly ShellArgument[],
 ): ReadOnlyAnalysis {
   const parsed = parseArgs(name, options, args);
-  if ('reason' in parsed) return parsed;
+  if ('problem' in parsed) return parsed;
   const { flags, reads, givenOptions } = parsed;
   const isHomeDefault = options.defaultPath === 'home' && parsed.operands.length === 0;
   const operands = isHomeDefault ? [HOME_FOLDER] : parsed.operands;

@@ -15,7 +15,7 @@ export function analyzeForLoop(loop: For, state: ShellState, analyzeBody: Analyz
     return lists.some((list) => list === undefined) ? undefined : lists.flatMap((list) => list ?? []);
   };
   const iterations = resolveIterations(loop, state.variables, expandGlob);
-  if (!iterations.ok) return createEmptyControlFlow(state, iterations.reason);
+  if (!iterations.ok) return createEmptyControlFlow(state, iterations.problem);
   if (isBound(state, iterations.name)) return createEmptyControlFlow(state, formatReuseProblem(iterations.name));
   return analyzeIterations(
     iterations.values.map(
@@ -89,7 +89,7 @@ function analyzeIterations(
 /** The values of a loop variable, one for each iteration, or the reason why they are unknown. */
 type LoopIterations =
   | { readonly ok: true; readonly name: string; readonly values: readonly LoopValue[] }
-  | { readonly ok: false; readonly reason: string };
+  | { readonly ok: false; readonly problem: string };
 
 /** Short and lower case, so that neither bash nor another program takes the variable for a setting. */
 const HARMLESS_VARIABLE = /^(?!histchars$)[a-z][a-z0-9]{0,11}$/;
@@ -105,9 +105,9 @@ function resolveIterations(
   expandGlob: (pattern: string) => readonly string[] | undefined,
 ): LoopIterations {
   const name = loop.name.text;
-  if (!HARMLESS_VARIABLE.test(name)) return { ok: false, reason: `Setting ${name} may change what commands do.` };
-  if (loop.wordlist === undefined) return { ok: false, reason: 'The values of the loop are unknown.' };
-  if (loop.wordlist.length > MAX_ITERATIONS) return { ok: false, reason: 'The loop has too many iterations.' };
+  if (!HARMLESS_VARIABLE.test(name)) return { ok: false, problem: `Setting ${name} may change what commands do.` };
+  if (loop.wordlist === undefined) return { ok: false, problem: 'The values of the loop are unknown.' };
+  if (loop.wordlist.length > MAX_ITERATIONS) return { ok: false, problem: 'The loop has too many iterations.' };
   const values: LoopValue[] = [];
   for (const entry of loop.wordlist) {
     const numbers = resolveNumberRange(entry);
@@ -118,7 +118,7 @@ function resolveIterations(
     const argument = parseShellArgument(entry, undefined, variables);
     const isKnown = (argument.kind === 'literal' || argument.kind === 'glob') && argument.problem === undefined;
     if (!isKnown || argument.home === 'home')
-      return { ok: false, reason: `The loop values from ${entry.text} are unknown.` };
+      return { ok: false, problem: `The loop values from ${entry.text} are unknown.` };
     const { text, kind, prefix } = argument;
     const matches = kind === 'glob' ? expandGlob(text) : [text];
     const isPlain =
@@ -126,7 +126,7 @@ function resolveIterations(
     values.push({ text, kind: kind === 'glob' ? 'glob' : 'literal', prefix, unquoted: isPlain ? 'plain' : 'splits' });
   }
   return values.length > MAX_ITERATIONS
-    ? { ok: false, reason: 'The loop has too many iterations.' }
+    ? { ok: false, problem: 'The loop has too many iterations.' }
     : { ok: true, name, values };
 }
 

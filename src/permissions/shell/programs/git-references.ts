@@ -23,7 +23,7 @@ export type GitReference = {
 /** The references of a repository, or the reason why they are unknown. */
 export type GitReferences =
   | { readonly ok: true; readonly references: readonly GitReference[] }
-  | { readonly ok: false; readonly reason: string };
+  | { readonly ok: false; readonly problem: string };
 
 /**
  * Lists the paths outside of its git folders that a repository makes git read: links in the git folder, `.git` files
@@ -38,7 +38,7 @@ export function listGitReferences(fs: PermissionFs, cwd: string, home: string): 
     path.problem === undefined && folders.some((folder) => isPathInside(path.real, folder));
   const links = new Map(folders.map((folder) => [folder, findLinks(fs, folder)]));
   const unclear = [...links.values()].find((found) => typeof found === 'string');
-  if (typeof unclear === 'string') return { ok: false, reason: unclear };
+  if (typeof unclear === 'string') return { ok: false, problem: unclear };
   const found = [...links].flatMap(([folder, paths]) =>
     typeof paths === 'string'
       ? []

@@ -5,7 +5,7 @@ import type { PermissionFs } from '../../permission-fs.ts';
 import { type ResolvedPath, resolvePath } from '../../resolve-path.ts';
 
 /** The result of the check, with the reason if git must not run without approval. */
-type GitRepositoryCheck = { readonly ok: true } | { readonly ok: false; readonly reason: string };
+type GitRepositoryCheck = { readonly ok: true } | { readonly ok: false; readonly problem: string };
 
 type FindKey = (entry: GitConfigEntry) => string | undefined;
 
@@ -29,8 +29,8 @@ export function checkGitRepositorySafety(
   return problem === undefined ? { ok: true } : reject(problem);
 }
 
-function reject(reason: string): GitRepositoryCheck {
-  return { ok: false, reason };
+function reject(problem: string): GitRepositoryCheck {
+  return { ok: false, problem };
 }
 
 /** Returns the reason why git could run a program in the repository with this top folder. */
@@ -94,7 +94,7 @@ export function readGitConfig(fs: PermissionFs, path: string): readonly GitConfi
   const text = readTextFile(fs, path);
   if (text === undefined) return `${path} cannot be read.`;
   const config = parseGitConfig(text);
-  return config.ok ? config.entries : `${path} cannot be parsed reliably: ${config.why}.`;
+  return config.ok ? config.entries : `${path} cannot be parsed reliably: ${config.problem}.`;
 }
 
 export function readTextFile(fs: PermissionFs, path: string): string | undefined {

@@ -262,7 +262,7 @@ export type ReadOnlyAnalysis =
   | Refusal;
 
 /** The reason why a command is not analyzed as read-only; `not_read_only`: it is missing in the table. */
-export type Refusal = { readonly ok: false; readonly reason: string; readonly code?: 'not_read_only' };
+export type Refusal = { readonly ok: false; readonly problem: string; readonly code?: 'not_read_only' };
 
 /** A file in the working folder or above it; with `contains`, only if its text matches. */
 export type AncestorFileCondition = { readonly name: string; readonly contains?: RegExp };
@@ -278,12 +278,12 @@ export const READS_NOTHING: Extract<ReadOnlyAnalysis, { ok: true }> = {
   follows: 'none',
 };
 
-/** Refuses a command with a reason. */
-export function refuse(reason: string): Refusal {
-  return { ok: false, reason };
+/** Refuses a command because of a problem. */
+export function refuse(problem: string): Refusal {
+  return { ok: false, problem };
 }
 
 /** Refuses a program, an option or a script that is not in the table of read-only ones. */
 export function refuseUnlisted(subject: string): Refusal {
-  return { ok: false, reason: `${subject} is not known to be read-only.`, code: 'not_read_only' };
+  return { ok: false, problem: `${subject} is not known to be read-only.`, code: 'not_read_only' };
 }

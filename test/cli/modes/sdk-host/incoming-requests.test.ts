@@ -154,7 +154,7 @@ function noted(reported: unknown[]): (...args: readonly unknown[]) => Promise<Ac
 }
 
 test('a failed attempt is an error with its reason', async () => {
-  const port = control({ stopTask: async () => ({ ok: false, why: 'It has ended already.' }) });
+  const port = control({ stopTask: async () => ({ ok: false, problem: 'It has ended already.' }) });
   expect(await asked({ subtype: 'stop_task', task_id: 't' }, port)).toEqual(error('It has ended already.'));
 });
 
