@@ -56,6 +56,8 @@ export type Policy = {
   readonly sensitivePaths: readonly string[];
   /** Files that commands of this session filled from secret files. */
   readonly taintedPaths?: readonly string[];
+  /** Returns whether this session created the file or folder; acceptEdits mode lets it delete that again. */
+  readonly isCreatedHere?: (path: string) => boolean;
   /** Programs of the project that ouro starts, approved by their content: acceptEdits mode asks before it edits one. */
   readonly frozenPaths?: readonly string[];
   /** Entries of PATH. Entries inside the workspace are not trusted for programs such as `ls`. */
@@ -65,10 +67,7 @@ export type Policy = {
   readonly sandbox?: 'asked' | 'unasked';
   /** Paths that the sandbox lets every command write, and paths it never lets any command write. Real paths. */
   readonly sandboxPaths?: () => SandboxPaths;
-  /**
-   * Returns whether commands that only read run in a read-only sandbox, so that more of them run without asking. It does
-   * not depend on the sandbox setting. The first call probes the machine.
-   */
+  /** Returns whether there is a read-only sandbox for commands that only read. The first call probes the machine. */
   readonly canEnforceReadOnly?: () => boolean;
 };
 
@@ -198,6 +197,8 @@ export type Decision = {
   readonly copies?: readonly string[];
   /** Files that the call would write, as far as known. Real paths. */
   readonly writes?: readonly string[];
+  /** Those of them that are missing now, and that the call does not move there. */
+  readonly creates?: readonly string[];
   /** Paths that the sandbox makes writable for this call only. Real paths. */
   readonly opens?: readonly string[];
 };

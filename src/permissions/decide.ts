@@ -190,7 +190,7 @@ function createDecision(
       ? {}
       : { copies: findings.taintedFiles }),
     ...(findings.opens === undefined || verdict === 'deny' ? {} : { opens: findings.opens }),
-    ...collectWrites(findings.requirements),
+    ...collectWrites(context, findings.requirements),
     ...collectSecrets(findings),
     // In bypass mode everything may run, so a command that needs more than reading must not fail.
     ...(verdict === 'allow' && findings.enforce !== undefined && resolveMode(context.policy) !== 'bypassPermissions'
@@ -200,9 +200,14 @@ function createDecision(
   };
 }
 
-function collectWrites(requirements: readonly Requirement[]): Pick<Decision, 'writes'> {
-  const writes = requirements.flatMap(({ path }) => (path === undefined ? [] : [path]));
-  return writes.length === 0 ? {} : { writes: [...new Set(writes)] };
+function collectWrites(
+  { fs }: DecisionContext,
+  requirements: readonly Requirement[],
+): Pick<Decision, 'writes' | 'creates'> {
+  const writes = [...new Set(requirements.flatMap(({ path }) => path ?? []))];
+  const moved = new Set(requirements.flatMap(({ path = '', movesFiles }) => (movesFiles === true ? [path] : [])));
+  const creates = writes.filter((path) => !moved.has(path) && fs.lstat(path) === undefined);
+  return { ...(writes.length === 0 ? {} : { writes }), ...(creates.length === 0 ? {} : { creates }) };
 }
 
 function collectSecrets({ requirements, secrets = [] }: AnalysisFindings): Pick<Decision, 'secrets'> {

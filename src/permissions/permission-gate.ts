@@ -206,14 +206,17 @@ function selectRememberedRules(
 
 /** Takes hardenings, tainted copies and sandbox exceptions from the decision about the input that actually runs. */
 function withNewInput(
-  { hardens, copies, opens, writes, ...rest }: Decision,
+  { hardens, copies, opens, writes, creates, ...rest }: Decision,
   redecided: Decision | undefined,
 ): Decision {
-  const { opens: newOpens, copies: newCopies, writes: newWrites } = redecided ?? { opens, copies, writes };
+  const decided = redecided ?? { opens, copies, writes, creates };
   return {
     ...rest,
     hardens: redecided?.hardens ?? hardens,
-    ...omitUndefined({ copies: newCopies, writes: newWrites, opens: newOpens }),
+    ...omitUndefined({
+      ...{ copies: decided.copies, opens: decided.opens },
+      ...{ writes: decided.writes, creates: decided.creates },
+    }),
   };
 }
 

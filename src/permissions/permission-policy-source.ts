@@ -31,6 +31,8 @@ export type PermissionPolicyInputs = {
   readonly canEnforceReadOnly?: () => boolean;
   /** Returns the files that commands of this session filled from secret files. */
   readonly listTaintedFiles?: () => readonly string[];
+  /** Returns whether a call of this session created the file or folder. */
+  readonly isCreatedHere?: (path: string) => boolean;
   /** Returns the approved programs of the project. */
   readonly listFrozenFiles?: () => readonly string[];
   /** Folder of the session; large tool results stored there may be read. */
@@ -103,6 +105,7 @@ export function createPermissionPolicySource(sources: PermissionPolicyInputs) {
       protectedPaths: [ouroHome, environment.runtimeCache],
       sensitivePaths: KEY_FILES.map((name) => join(ouroHome, name)),
       taintedPaths: sources.listTaintedFiles?.() ?? [],
+      isCreatedHere: sources.isCreatedHere ?? (() => false),
       frozenPaths: sources.listFrozenFiles?.() ?? [],
       searchPath: listSearchPath(sources.getLoadedSettings()),
       disk: process.platform === 'darwin' || process.platform === 'win32' ? 'case-insensitive' : 'case-sensitive',

@@ -1,4 +1,5 @@
 import { delimiter } from 'node:path';
+import { dirname } from 'node:path/posix';
 import type { CommandHardening, Policy } from '../contracts/permission.ts';
 import { ToolFailure } from '../contracts/tool.ts';
 import { createHardenedGitEnv } from '../git/run-git.ts';
@@ -27,11 +28,29 @@ export function createCallGuards(variables: () => CommandVariables, policy: (cwd
   const targets = new Set<string>();
   const copies = new Set<string>();
   const written = new Set<string>();
+  const created = new Set<string>();
+  const isMissing = (path: string) => {
+    try {
+      return fs.lstat(path) === undefined;
+    } catch {
+      // It is there, behind a folder that cannot be searched.
+      return false;
+    }
+  };
+  /** Adds a path that is missing before its call runs, and the folders that are missing above it. */
+  const addCreated = (path: string) => {
+    if (!isMissing(path)) return;
+    created.add(path);
+    addCreated(dirname(path));
+  };
   return {
     /** Records a decision before its call runs. */
     record({ request, input, verdict, decision }: GateDecisionRecord) {
       if (verdict === 'deny') return;
       for (const path of decision.writes ?? []) written.add(toNativePath(path));
+      // What was deleted and comes back may be another file.
+      for (const path of created) if (isMissing(path)) created.delete(path);
+      for (const path of decision.creates ?? []) addCreated(path);
       for (const copy of decision.copies ?? []) copies.add(toNativePath(copy));
       if (decision.opens !== undefined) opened.set(request.callId, decision.opens);
       if (decision.hardens.length > 0) hardened.set(request.callId, { hardens: decision.hardens, cwd: request.cwd });
@@ -46,6 +65,8 @@ export function createCallGuards(variables: () => CommandVariables, policy: (cwd
     listTaintedFiles: (): readonly string[] => [...copies],
     /** Returns the files that calls of this session were allowed to write, as far as known. */
     listWrittenFiles: (): readonly string[] => [...written],
+    /** Returns whether the path was missing before a call of this session was allowed to write it. */
+    isCreatedHere: (path: string): boolean => created.has(path),
     /** Returns the paths that the sandbox makes writable for a call. Returned once per call. */
     takeOpenedPaths(callId: string): readonly string[] {
       const paths = opened.get(callId) ?? [];

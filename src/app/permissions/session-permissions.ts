@@ -112,6 +112,7 @@ export function createSessionPermissions(
     updateRules: changes.updateRules,
     sessionFolder,
     listTaintedFiles: () => guards.listTaintedFiles(),
+    isCreatedHere: (path) => guards.isCreatedHere(path),
     listFrozenFiles: core.programs.listFrozen,
     getSandboxApproval: () => sandbox.getApproval(),
     getSandboxPaths: () => sandbox.getPaths(),

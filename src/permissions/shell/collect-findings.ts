@@ -177,10 +177,12 @@ function collectAllRequirements(
   const collected = commands.map(createCollector('may change'));
   const collectAsNow = createCollector('as now');
   for (const [index, command] of commands.entries()) {
-    // The patterns of an edit stand for the files that match now, unless the line may add others before it.
+    // The patterns of an edit stand for the files that match now, unless the line may bring others before it.
     const others = command.overlaps ? collected.toSpliced(index, 1) : collected.slice(0, index);
-    if (command.argv.some(({ kind }) => kind === 'glob') && others.every(addsNoLinks))
-      collected[index] = collectAsNow(command);
+    const isOpen = collected[index]?.requirements.some(
+      (need) => need.kind === 'command' && need.allowedBy === undefined,
+    );
+    if (isOpen === true && others.every(addsNoLinks)) collected[index] = collectAsNow(command);
   }
   return collected;
 }

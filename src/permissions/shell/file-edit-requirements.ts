@@ -1,6 +1,6 @@
 import { type DecisionContext, type Requirement, resolveCallPath } from '../decision-context.ts';
 import { createPathRequirement } from '../path-requirements.ts';
-import { expandGlob, isExactGlobPattern } from '../paths/folder-scan.ts';
+import { expandGlob, isExactGlobPattern, scanFolder } from '../paths/folder-scan.ts';
 import { getArgPath, type ResolvedCommand } from './exact/shell-state.ts';
 import type { ShellArgument } from './parse/shell-words.ts';
 import { getExactProgramFacts } from './programs/find-program-facts.ts';
@@ -21,6 +21,8 @@ export function listFileEditRequirements(
 ): readonly Requirement[] | undefined {
   const [name] = argv;
   const row = getExactProgramFacts(name?.text ?? '');
+  // An earlier part of the line may move files of a person to where this one deletes.
+  if (row.deletes === true && names === 'may change') return undefined;
   const needs: Requirement[] = [];
   for (const cwd of command.cwds) {
     const args = expandArgs(context, cwd, argv.slice(1), names);
@@ -61,7 +63,7 @@ function listEditsIn(
   context: DecisionContext,
   cwd: string,
   args: readonly PassedArg[],
-  { editOptions, parseEdits, writes }: ProgramFacts,
+  { editOptions, parseEdits, writes, deletes }: ProgramFacts,
 ): readonly Requirement[] | undefined {
   const { tool } = context.facts;
   const createRequirement = (use: 'read' | 'write', path: string) =>
@@ -83,6 +85,13 @@ function listEditsIn(
   const operands = texts.filter((text, index) => !isOption(text, index) && text !== '--');
   if (!texts.every((text, index) => !isOption(text, index) || text === '--' || editOptions.test(text)))
     return undefined;
+  if (deletes === true) {
+    if (!operands.every((operand) => isCreatedHere(context, cwd, operand))) return undefined;
+    return operands.map((operand) => {
+      const need = createRequirement('write', operand);
+      return need.editScope === undefined ? need : { ...need, text: `Deleting ${need.subject} changes the workspace.` };
+    });
+  }
   if (writes === 'operands') return operands.map((operand) => createRequirement('write', operand));
   const target = operands.at(-1);
   if (operands.length < 2 || target === undefined || args.at(-1)?.isOptional === true) return undefined;
@@ -97,6 +106,15 @@ function listEditsIn(
       createRequirement('write', resolveTarget(context, cwd, target, source)),
     ]),
   ];
+}
+
+/** True for a file of this session, and for a folder of it with nothing else in it; not for a link. */
+function isCreatedHere(context: DecisionContext, cwd: string, operand: string): boolean {
+  const { isCreatedHere: isCreated = () => false } = context.policy;
+  const { real, lexical, kind } = resolveCallPath(context, cwd, operand);
+  // What is removed is the link, not the file that it leads to.
+  if (!isCreated(real) || context.fs.lstat(lexical)?.kind === 'link') return false;
+  return kind !== 'directory' || scanFolder(context.fs, real, ({ path }) => !isCreated(path)) === undefined;
 }
 
 /** Returns the path of the copied file: inside the target if that is a folder. */

@@ -13,7 +13,14 @@ const OWNERSHIP: ProgramFacts = { writes: 'after-first', changesRecursively: 're
 
 /** Programs that change files or use the network. */
 export const FILE_CHANGERS: ProgramFactsByName = {
-  rm: { ...WRITES_OPERANDS, ...NO_RULE, opensNoFiles: true, deletes: true, changesRecursively: 'recursive-flag' },
+  rm: {
+    ...WRITES_OPERANDS,
+    ...NO_RULE,
+    opensNoFiles: true,
+    deletes: true,
+    changesRecursively: 'recursive-flag',
+    editOptions: /^(?:-[rRfvd]+|--(?:recursive|force|verbose|dir))$/,
+  },
   ...defineProgramFacts('unlink shred', { ...WRITES_OPERANDS, deletes: true }),
   rmdir: { ...WRITES_OPERANDS, opensNoFiles: true },
   mkdir: { ...WRITES_OPERANDS, opensNoFiles: true, editOptions: /^(?:-p|-v|-pv|-vp|--parents|--verbose)$/ },

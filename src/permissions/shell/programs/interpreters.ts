@@ -1,4 +1,5 @@
 import { splitWords } from '../../../lib/text/lines.ts';
+import { findPerlEditedFileIndexes } from './perl-edits.ts';
 import { defineProgramFacts, type ProgramFacts, type ProgramFactsByName } from './program-facts.ts';
 import {
   analyzeAwkCommand,
@@ -54,7 +55,7 @@ export const INTERPRETERS: ProgramFactsByName = {
     commandMarkers: ['exec', '--'],
   },
   // `perl -c` runs the BEGIN blocks of the script.
-  perl: IN_PLACE_INTERPRETER,
+  perl: { ...IN_PLACE_INTERPRETER, parseEdits: findPerlEditedFileIndexes },
   ruby: { ...IN_PLACE_INTERPRETER, analyzeArgs: createSyntaxCheckAnalyzer(/^-w?c$/) },
   ...defineProgramFacts('raku rakudo perl6', UNQUOTED_INTERPRETER),
   php: {
