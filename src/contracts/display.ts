@@ -65,4 +65,10 @@ export type Display =
   | { readonly kind: 'agent'; readonly agentType: string; readonly summary: string; readonly calls: number };
 
 /** The first lines of a script, and how many lines follow. */
-export type ScriptStart = { readonly path: string; readonly lines: readonly string[]; readonly moreLines: number };
+export type ScriptStart = {
+  readonly path: string;
+  /** The entry of the file, such as a script of `package.json`. */
+  readonly entry?: string;
+  readonly lines: readonly string[];
+  readonly moreLines: number;
+};

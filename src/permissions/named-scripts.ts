@@ -3,36 +3,61 @@ import type { ScriptStart } from '../contracts/display.ts';
 import type { Decision, ToolFacts } from '../contracts/permission.ts';
 import { isPathBelow } from '../lib/files/path-style.ts';
 import { readRegularFileSync } from '../lib/files/read-regular-file.ts';
+import { memoizeByKey } from '../lib/memoize.ts';
 import { describeProgramFile, listProgramFiles } from '../lib/programs/program-files.ts';
-import type { PermissionFs } from './permission-fs.ts';
+import { diskFs, type PermissionFs } from './permission-fs.ts';
 import { resolvePath } from './resolve-path.ts';
 import { getShellAnalysis } from './shell/analyze.ts';
-import { collectShellEffects } from './shell/effects/collect-shell-effects.ts';
+import { collectShellEffects, type ReachableCommand } from './shell/effects/collect-shell-effects.ts';
 import { findSizeProblem } from './shell/parse/check-source.ts';
 import { getProgramBaseName } from './shell/parse/shell-words.ts';
 import { findProgramFacts } from './shell/programs/find-program-facts.ts';
+import { describeTaskKey, hasProjectTasks, listProjectTasks, readTaskLines } from './shell/programs/project-tasks.ts';
 
 /** The hashes of scripts by their path. */
 export type ScriptHashes = ReadonlyMap<string, string>;
 
+/** A search through a line, and through the lines of the tasks that it runs. */
+type ScriptSearch = {
+  readonly fs: PermissionFs;
+  readonly depth: number;
+  readonly found: Map<string, string>;
+  /** The lines of tasks so far, with their folders. */
+  readonly lines: Set<string>;
+};
+
+const MAX_DEPTH = 3;
+const MAX_FOUND = 200;
+
 /**
- * Lists the scripts that a command names, with the hash of what they contain: programs given by a path, and the files
- * that shells and interpreters get. A question and its answer are about this content.
+ * Lists the scripts that a command names, with the hash of what they contain: programs given by a path, the files that
+ * shells and interpreters get, and tasks of the project with what these name. A question and its answer are about this
+ * content.
  */
 export function listNamedScripts(
   facts: Pick<ToolFacts, 'kind' | 'command' | 'shell'>,
   cwd: string,
   fs: PermissionFs,
 ): ScriptHashes {
-  const { kind, command } = facts;
-  if (kind !== 'shell' || command === undefined || findSizeProblem(command) !== undefined) return new Map();
-  const { parse } = getShellAnalysis(facts);
-  const { commands, reads } = collectShellEffects(parse(command), parse);
+  const found = new Map<string, string>();
+  if (facts.kind === 'shell') addScripts(facts, cwd, { fs, depth: 0, found, lines: new Set() });
+  return found;
+}
+
+function addScripts(facts: Pick<ToolFacts, 'command' | 'shell'>, cwd: string, search: ScriptSearch): void {
+  const { command } = facts;
+  const { fs, depth, found } = search;
+  if (command === undefined || findSizeProblem(command) !== undefined) return;
+  const { commands, reads } = depth === 0 ? collectCommands(facts, command) : collectTaskCommands(command);
   const runners = commands.map(({ argv }) => argv).filter(([word = '']) => runsFiles(word));
-  const scripts = commands.flatMap(({ argv }) => listScripts(argv));
+  const scripts = commands.flatMap(({ argv, via }) => listScripts(argv, via));
   const names = [...new Set([...scripts, ...(runners.length > 0 ? reads : [])])];
-  if (names.length === 0 && runners.length === 0) return new Map();
-  const words = [...new Set(commands.flatMap(({ argv }) => argv))];
+  const taskRunners = commands.filter(({ argv: [word = ''] }) => hasProjectTasks(word));
+  if (names.length === 0 && runners.length === 0 && taskRunners.length === 0) return;
+  const words = [...new Set(commands.flatMap(({ argv }) => argv))].flatMap((word) => [
+    word,
+    ...(/^--?[\w-]+=/.test(word) ? [word.slice(word.indexOf('=') + 1)] : []),
+  ]);
   const list = (kind: 'file' | 'directory', base: string, listed: readonly string[]) =>
     listed
       .filter((word) => mayHave(fs, base, word))
@@ -42,15 +67,39 @@ export function listNamedScripts(
   const entered = listFolders(cwd);
   // A line may change the folder twice: `cd a; cd b`.
   const folders = [...new Set([cwd, ...entered, ...entered.flatMap(listFolders)])];
+  const named = folders.flatMap((folder) => list('file', folder, names)).map(describeProgramFile);
   const starts = runners.some(hasUnknownScript) ? [{ line: command }] : runners.map((argv) => ({ argv }));
-  const files = [
-    ...folders.flatMap((folder) => list('file', folder, names)).map(describeProgramFile),
-    ...starts.flatMap((start) =>
-      listProgramFiles({ command: start, cwd, variables: {} }, (path) => isPathBelow(cwd, path)),
-    ),
-  ];
-  return new Map(files.flatMap((file) => (file === undefined ? [] : [[file.path, `${file.real} ${file.hash}`]])));
+  // The files of a task are those that it names; a search for all that its words may mean takes longer than the rest.
+  const searched = depth > 0 && named.length > 0 ? [] : starts;
+  const files = searched.flatMap((start) =>
+    listProgramFiles({ command: start, cwd, variables: {} }, (path) => isPathBelow(cwd, path)),
+  );
+  for (const file of [...named, ...files]) if (file !== undefined) found.set(file.path, `${file.real} ${file.hash}`);
+  const tasks = taskRunners.flatMap(({ argv }) => listProjectTasks(argv, mayMove(commands) ? folders : [cwd], fs));
+  for (const { key, hash, folder, lines } of tasks) {
+    if (found.has(key) || found.size > MAX_FOUND) continue;
+    found.set(key, hash);
+    for (const line of depth < MAX_DEPTH ? lines : []) {
+      const place = `${folder}\n${line}`;
+      if (search.lines.has(place)) continue;
+      search.lines.add(place);
+      addScripts({ command: line }, folder, { ...search, depth: depth + 1 });
+    }
+  }
 }
+
+function collectCommands(facts: Pick<ToolFacts, 'command' | 'shell'>, command: string) {
+  const { parse } = getShellAnalysis(facts);
+  return collectShellEffects(parse(command), parse);
+}
+
+/** Collects the commands of the line of a task, which is the same most of the time. */
+const collectTaskCommands = memoizeByKey((command) => collectCommands({ command }, command));
+
+/** Returns whether a line may run a task in another folder: one of its commands changes the folder, or an option. */
+const mayMove = (commands: readonly ReachableCommand[]) =>
+  commands.length > 1 ||
+  commands.some(({ argv }) => argv.some((arg) => arg.startsWith('-') || arg.startsWith('workspace')));
 
 /** Returns whether a folder may have an entry of a name. Most names of a long line are in none of its folders. */
 function mayHave(fs: PermissionFs, folder: string, name: string): boolean {
@@ -62,11 +111,15 @@ function mayHave(fs: PermissionFs, folder: string, name: string): boolean {
   }
 }
 
-function listScripts([word = '', ...args]: readonly string[]): readonly string[] {
-  const script = runsFiles(word) ? args.filter((arg) => !arg.startsWith('-')) : [];
+function listScripts([word = '', ...args]: readonly string[], via: string): readonly string[] {
+  const script = runsFiles(word)
+    ? args.map((arg) => arg.replace(/^--?[\w-]+=/, '')).filter((arg) => !arg.startsWith('-'))
+    : [];
   // Runners of scripts of the project run a file, too, if there is one.
   const first = findProgramFacts(getProgramBaseName(word)).runsProjectScripts === true ? args.slice(0, 1) : [];
-  return word.includes('/') ? [word, ...script] : [...script, ...first];
+  // `uv run x.py` takes a file of the folder, too.
+  const isFile = word.includes('/') || (via !== '' && /\.\w+$/.test(word));
+  return isFile ? [word, ...script] : [...script, ...first];
 }
 
 function runsFiles(word: string): boolean {
@@ -92,12 +145,14 @@ const MAX_LINE_CHARS = 500;
 
 /** Reads the beginnings of scripts for a question; programs that are not text are left out. */
 export function readScriptStarts(scripts: ScriptHashes): readonly ScriptStart[] {
-  return [...scripts.keys()].slice(0, MAX_SCRIPTS).flatMap((path) => {
-    const text = readTextOrUndefined(path);
-    if (text === undefined || text.includes('\0')) return [];
+  return [...scripts.keys()].slice(0, MAX_SCRIPTS).flatMap((key) => {
+    const task = readTaskLines(key, diskFs);
+    const text = task === undefined ? readTextOrUndefined(key) : task.lines.join('\n');
+    if (text === undefined || text === '' || text.includes('\0')) return [];
     const lines = text.replace(/\n$/, '').split('\n');
     const shown = lines.slice(0, MAX_LINES).map((line) => line.slice(0, MAX_LINE_CHARS).toWellFormed());
-    return [{ path, lines: shown, moreLines: lines.length - shown.length }];
+    const entry = task === undefined ? {} : { entry: task.entry };
+    return [{ path: task?.path ?? key, ...entry, lines: shown, moreLines: lines.length - shown.length }];
   });
 }
 
@@ -109,14 +164,21 @@ function readTextOrUndefined(path: string): string | undefined {
   }
 }
 
-/** Returns the first script that is not as it was. */
-export function findChangedScript(before: ScriptHashes, now: ScriptHashes): string | undefined {
-  return [...now].find(([path, hash]) => (before.get(path) ?? hash) !== hash)?.[0];
+/** Returns the first script that is not as it was; with `all`, also one that was not there. */
+export function findChangedScript(
+  before: ScriptHashes,
+  now: ScriptHashes,
+  known: 'all' | 'some' = 'some',
+): string | undefined {
+  return [...now].find(([key, hash]) => (before.get(key) ?? (known === 'some' ? hash : undefined)) !== hash)?.[0];
 }
 
-/** Turns what a rule allows into a question, since a script is another one than the answer was about. */
-export function askAboutChangedScript(decision: Decision, path: string): Decision {
-  const text = `${path} has changed since you agreed to run it, so the answer does not cover it any more.`;
+/** Turns what a rule allows into a question, since the answer that stored it was about other scripts. */
+export function askAboutScript(decision: Decision, key: string, before: ScriptHashes): Decision {
+  const name = describeTaskKey(key);
+  const text = before.has(key)
+    ? `${name} has changed since you agreed to run it, so the answer does not cover it any more.`
+    : `The answer that allows this was not about ${name}.`;
   return {
     ...decision,
     verdict: 'ask',

@@ -4,12 +4,13 @@ import type { Decision, PermissionAnswer, Policy, RememberDestination, ToolFacts
 import type { BeforeCall } from '../contracts/query.ts';
 import type { CallRequest, GateVerdict } from '../contracts/tool.ts';
 import { omitUndefined } from '../lib/json.ts';
-import { type AnsweredScripts, createAnsweredScripts } from './answered-scripts.ts';
+import { type AnsweredScripts, createAnsweredScripts, getRuleKey } from './answered-scripts.ts';
 import { type ApprovalDeps, decideWithInput, type PendingApproval, requestApproval } from './approval.ts';
 import { findCallConcealment, getAnswerRememberScope, listCallRisks } from './call-risks.ts';
 import { type DecisionWithPaths, decideAndRecordPaths, denyIfUnattended } from './decide.ts';
 import { type DeniedCall, formatDenialMessage, getCallDenial } from './denial-message.ts';
-import { askAboutChangedScript, findChangedScript, listNamedScripts, type ScriptHashes } from './named-scripts.ts';
+import { askAboutScript, findChangedScript, listNamedScripts, type ScriptHashes } from './named-scripts.ts';
+import { formatRule } from './rules/parse-rule.ts';
 
 /** The dependencies of a gate. */
 export type PermissionGateDeps = ApprovalDeps & {
@@ -94,7 +95,7 @@ async function checkCall(
   }
   if (answer.behavior === 'allow') {
     const outcome = await applyApproval({ request, facts, decision: judged, policy }, answer, deps);
-    await deps.answeredScripts.add(scripts, answer.remember?.destination);
+    await deps.answeredScripts.add(scripts, answer.remember && bindRules(answer.remember, judged));
     return outcome;
   }
   const { by: source = 'user', note, message: reason, interrupt = false } = answer;
@@ -114,10 +115,24 @@ async function judgeCall(request: CallRequest, hint: BeforeCall, deps: Answering
   const { decision, realPaths } = decideAndRecordPaths(facts, policy, deps.fs);
   const scripts = decision.verdict === 'deny' ? new Map() : listNamedScripts(facts, request.cwd, deps.fs);
   const isByRule = decision.verdict === 'allow' && decision.matched.some(({ behavior }) => behavior === 'allow');
-  const changed =
-    isByRule && scripts.size > 0 ? findChangedScript(await deps.answeredScripts.read(), scripts) : undefined;
-  const checked = changed === undefined ? decision : askAboutChangedScript(decision, changed);
+  const checked =
+    isByRule && scripts.size > 0 ? limitToAnswers(decision, scripts, await deps.answeredScripts.read()) : decision;
   return { policy, facts, decision: applyHookHints(checked, hint), realPaths, scripts };
+}
+
+/** Leaves out the rules that a user made wider than what was asked about: these cover every script. */
+function bindRules({ rules, destination }: RememberedRules, { suggestions }: Decision): RememberedRules {
+  const offered = suggestions.map(({ rule }) => rule);
+  return { rules: rules.filter((rule) => offered.includes(rule) || !rule.endsWith('*)')), destination };
+}
+
+/** Asks about scripts that are not as they were when they were allowed, or that the answer with the rule did not see. */
+function limitToAnswers(decision: Decision, scripts: ScriptHashes, answered: ScriptHashes): Decision {
+  const isAnswer = decision.matched.some(({ tool, specifier }) =>
+    answered.has(getRuleKey(formatRule(tool, specifier))),
+  );
+  const changed = findChangedScript(answered, scripts, isAnswer ? 'all' : 'some');
+  return changed === undefined ? decision : askAboutScript(decision, changed, answered);
 }
 
 /** True if a call is denied meanwhile, asks for another reason, or names a path or script that is another by now. */

@@ -291,16 +291,18 @@ test('an answer for the session is known to its later gates, and to no other ses
   expect(await createAnsweredScripts(project.ouroHome).read()).toEqual(new Map());
 });
 
+const LOCAL = { rules: [], destination: 'local' } as const;
+
 test('scripts that were deleted are forgotten, and a damaged file of answers stops nothing', async () => {
   await using project = await createScripts();
   const scripts = createAnsweredScripts(project.ouroHome);
   const [kept, gone] = [join(project.dir, 'b.sh'), join(project.dir, 'gone.sh')];
-  await scripts.add(new Map([[gone, 'x']]), 'local');
-  await scripts.add(new Map([[kept, 'y']]), 'local');
+  await scripts.add(new Map([[gone, 'x']]), LOCAL);
+  await scripts.add(new Map([[kept, 'y']]), LOCAL);
   expect(await scripts.read()).toEqual(new Map([[kept, 'y']]));
   await writeFile(join(project.ouroHome, 'answered-scripts.json'), '{');
   expect(await scripts.read()).toEqual(new Map());
-  await scripts.add(new Map([[kept, 'z']]), 'local');
+  await scripts.add(new Map([[kept, 'z']]), LOCAL);
   expect(await scripts.read()).toEqual(new Map([[kept, 'z']]));
 });
 

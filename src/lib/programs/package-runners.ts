@@ -1,5 +1,5 @@
 import { basename, dirname } from 'node:path';
-import { readRegularFileSync } from '../files/read-regular-file.ts';
+import { readTextOrEmpty } from '../files/read-or-default.ts';
 import type { ProgramStart } from '../processes/program-check.ts';
 import type { ProgramFile } from './program-files.ts';
 
@@ -17,17 +17,14 @@ const HARMLESS_KEY =
 export function isRunnerConfiguration({ path }: ProgramFile, { command, cwd }: ProgramStart): boolean {
   if (dirname(path) !== cwd || !CONFIGURATION.includes(basename(path))) return false;
   if (!isPackageRunner('line' in command ? splitSimpleLine(command.line) : command.argv)) return false;
-  return basename(path) === 'package.json' || (basename(path) === '.npmrc' && readLines(path).every(isHarmless));
+  return basename(path) === 'package.json' || listSteeringLines(basename(path), readTextOrEmpty(path)).length === 0;
 }
 
-const isHarmless = (line: string) => HARMLESS_KEY.test(line);
-
-function readLines(path: string): readonly string[] {
-  try {
-    return readRegularFileSync(path).toString('utf8').split(/\r?\n/);
-  } catch {
-    return [path];
-  }
+/** Lists the lines of the settings of a package manager that may start a program, or move the folder of what it runs. */
+export function listSteeringLines(name: string, text: string): readonly string[] {
+  const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '');
+  if (name === '.npmrc') return lines.filter((line) => !HARMLESS_KEY.test(line));
+  return name === 'pnpm-workspace.yaml' ? lines.filter((line) => /shell|node|pnpmfile|config/i.test(line)) : lines;
 }
 
 /** Splits a line without anything that only a shell can evaluate; no words for any other. */

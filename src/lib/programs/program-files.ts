@@ -41,9 +41,10 @@ const MAX_FILES = 200;
 
 /** Describes a regular file by the name that was used and by its content; `undefined` for anything else. */
 export function describeProgramFile(path: string): ProgramFile | undefined {
+  // Most paths that words may name do not exist, and errors are slow.
+  if (getPathStats(path)?.isFile() !== true) return undefined;
   try {
     const real = realpathSync(path);
-    if (!statSync(real).isFile()) return undefined;
     return { path: join(realpathSync(dirname(path)), basename(path)), real, hash: hashContent(real) };
   } catch {
     return undefined;

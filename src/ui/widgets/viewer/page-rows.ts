@@ -74,10 +74,14 @@ function createRequestEntries(request: PermissionRequest, context: RenderContext
   return [...createEntry([...head, ...warnings, ...risks, ...description], ''), ...callEntries, ...scriptEntries];
 }
 
-function renderScriptStart({ path, lines, moreLines }: ScriptStart, { cwd }: RenderContext): readonly LogicalLine[] {
+function renderScriptStart(
+  { path, entry, lines, moreLines }: ScriptStart,
+  { cwd }: RenderContext,
+): readonly LogicalLine[] {
+  const name = entry === undefined ? shortenPath(path, cwd) : `"${entry}" of ${shortenPath(path, cwd)}`;
   const rest = moreLines === 0 ? [] : [createStyledLine(colored('dim', `… ${formatCount(moreLines, 'more line')}`))];
   return [
-    createStyledLine(colored('dim', `${sanitize(shortenPath(path, cwd), 'line')} begins with:`)),
+    createStyledLine(colored('dim', sanitize(`${name} ${entry === undefined ? 'begins with' : 'is'}:`, 'line'))),
     ...lines.map((line) => createStyledLine(colored('code', escapeCodeLine(line)))),
     ...rest,
   ];
