@@ -1,4 +1,4 @@
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { Environment } from '../../contracts/environment.ts';
 import type { Policy } from '../../contracts/permission.ts';
 import type { CallEnforcement } from '../../contracts/sandbox.ts';
@@ -14,6 +14,7 @@ import { listDeniedPaths, listReadablePaths } from '../create-plan.ts';
 import { listCredentialPaths } from '../credentials.ts';
 import { getPathKind, resolveAllLinks } from '../host-paths.ts';
 import { MAX_MOUNTED_PATHS, mergePaths, SYSTEM_FOLDERS } from '../merge-paths.ts';
+import { isPlainFile } from '../plain-files.ts';
 import type { ReadOnlySandboxPlan } from '../plan.ts';
 import { findLinkedWorktree, findSubmoduleGitDir, listForeignGitPaths } from '../repositories/git-paths.ts';
 import { isShown, listVisiblePaths, type VisiblePathsDeps } from '../visible-paths.ts';
@@ -60,7 +61,11 @@ export function createReadOnlySandboxPlan(
     ...denied.paths,
     ...searched,
     ...(policy.taintedPaths ?? []),
-    ...hideTrackedFiles(scan.unreadablePaths, command, cwd),
+    ...hideTrackedFiles(
+      scan.unreadablePaths.filter((path) => !isPlainConfiguration(path)),
+      command,
+      cwd,
+    ),
     ...scan.pipes,
     ...listForeignGitPaths(roots, home, allowed),
   ].map(resolveAllLinks);
@@ -88,6 +93,9 @@ export function createReadOnlySandboxPlan(
   };
 }
 
+/** Many projects keep such a file in git, without a token. */
+const isPlainConfiguration = (path: string) => ['.npmrc', '.pypirc'].includes(basename(path)) && isPlainFile(path);
+
 const isPresent = (path: string) => ['directory', 'file'].includes(getPathKind(path));
 
 function explainTooMany(count: number): string {
@@ -113,7 +121,7 @@ function listGitDirs(root: string): readonly string[] {
 function hideTrackedFiles(paths: readonly string[], command: string, cwd: string): readonly string[] {
   if (paths.length === 0) return paths;
   const programs = listPrograms(command);
-  if (programs !== undefined && !programs.includes('git')) return paths;
+  if (programs !== undefined && !programs.some(({ name }) => name === 'git')) return paths;
   const top = findRepositoryTop(diskFs, cwd);
   const tracked = top === undefined ? undefined : listTrackedFiles(diskFs, top);
   if (top === undefined || tracked === undefined) return paths;
@@ -123,7 +131,7 @@ function hideTrackedFiles(paths: readonly string[], command: string, cwd: string
   const visible = paths.filter((path) => trackedPaths.has(path));
   const [first] = visible;
   if (first === undefined) return paths;
-  if (programs === undefined || programs.some((name) => name !== 'git'))
+  if (programs === undefined || programs.some((program) => program.name !== 'git' && !isFilter(program)))
     throw new ToolFailure(
       `Nothing was run: git tracks ${first}, which is hidden from other programs. Run git in a command of its own, without pipes (git log -5, git diff --stat).`,
     );
@@ -133,15 +141,47 @@ function hideTrackedFiles(paths: readonly string[], command: string, cwd: string
 /** Builtins of the shell that open no file. */
 const HARMLESS_BUILTINS = ['cd', 'true', 'false', ':', 'pwd', 'echo', 'printf'];
 
+/**
+ * Programs that read their input, by the letters of options with which they open no file. `words` is the number of
+ * operands that are no files.
+ */
+const FILTERS: Readonly<Record<string, { readonly options: RegExp; readonly words?: number }>> = {
+  ...Object.fromEntries(
+    ['head', 'tail', 'wc', 'cat', 'uniq', 'cut', 'nl', 'tac', 'rev'].map((name) => [name, { options: /^[\w,:]*$/ }]),
+  ),
+  sort: { options: /^[bdfghMnrRuVzk\d,.]*$/ },
+  grep: { options: /^[EFiwvcnohAaBC\dmPqsx]*$/, words: 1 },
+  tr: { options: /^[cCdst]*$/, words: 2 },
+};
+
+/** Returns whether a program opens no file: it reads what git prints. */
+function isFilter({ name, argv }: StartedProgram): boolean {
+  const filter = FILTERS[name];
+  if (filter === undefined) return false;
+  const options = argv.slice(1).filter((word) => word.startsWith('-'));
+  // What the shell expands may become the names of files.
+  const words = argv.slice(1).filter((word) => !word.startsWith('-') && !/^\+?\d+$/.test(word));
+  const isExpanded = words.some((word) => /[*?[{~$]/.test(word));
+  return (
+    !isExpanded && words.length <= (filter.words ?? 0) && options.every((word) => filter.options.test(word.slice(1)))
+  );
+}
+
+type StartedProgram = { readonly name: string; readonly argv: readonly string[] };
+
 /** Lists the programs of a command line, besides builtins that open no file; `undefined` if some may be unknown. */
-function listPrograms(command: string): readonly string[] | undefined {
+function listPrograms(command: string): readonly StartedProgram[] | undefined {
   const { parse } = analyzeShell(command);
   const { commands, isTruncated } = collectShellEffects(parse(command), parse);
   if (isTruncated || /[<`]|\$\(/.test(command.replaceAll(/<\s*\/dev\/null\b/g, '')))
     return /\bgit\b/.test(command) ? undefined : [];
-  // The permission analysis judges what git itself could start.
-  const started = commands.filter(({ via }) => via !== 'git');
-  return [...new Set(started.map(({ argv }) => getProgramBaseName(argv[0] ?? '')))].filter(
-    (name) => !HARMLESS_BUILTINS.includes(name),
+  const isLookup = ({ argv }: Pick<StartedProgram, 'argv'>) => /^-[vV]$/.test(argv[1] ?? '');
+  const onlyLooksUp = commands.filter(({ argv }) => argv[0] === 'command').every(isLookup);
+  // The permission analysis judges what git itself could start; `command -v git` starts nothing.
+  const started = commands.filter(({ via, argv }) =>
+    onlyLooksUp ? !['git', 'command'].includes(via) && argv[0] !== 'command' : via !== 'git',
   );
+  return started
+    .map(({ argv }) => ({ argv, name: getProgramBaseName(argv[0] ?? '') }))
+    .filter(({ name }) => !HARMLESS_BUILTINS.includes(name));
 }

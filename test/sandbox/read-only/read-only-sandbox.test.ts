@@ -202,6 +202,40 @@ describe.skipIf(NO_SANDBOX !== undefined)(`the read-only sandbox (${NO_SANDBOX ?
     expect(printed).not.toContain('TRACKED');
   });
 
+  test('git runs beside filters that open no file, and beside a plain configuration file', async () => {
+    await using project = await createTempProject(
+      { a: 'one\ntwo\n', '.env': 'TRACKED', '.npmrc': 'fund=false\n' },
+      PARENT,
+    );
+    await project.initGit();
+    const { run } = createTestReadOnlySandbox(project);
+    expect((await run("git ls-files | sort -r | head -2 | tr -d '.'")).printed).toBe('a\nnpmrc\n');
+    expect((await run('command -v git true | wc -l')).code).toBe(0);
+    expect((await run('git status --short | wc -l && git ls-files | grep -ci NPM | tail -n 1')).printed).toBe('0\n1\n');
+    const attacks = [
+      'head .env',
+      'grep -e TRACKED .env',
+      'grep .e*',
+      'grep -r TRACKED',
+      'grep $X',
+      'grep -f .env',
+      'sort -T. .env',
+      'cut -c1- .env',
+      'tr a b .env',
+      'cat - .env',
+      'wc --files0-from=.env',
+      'grep -eT .env',
+      'sort --files0-from .env',
+    ];
+    for (const attack of attacks) {
+      const attempt = async () => run(`git log | ${attack}`);
+      const result = await attempt().catch(String);
+      expect([attack, String(JSON.stringify(result)).includes('TRACKED')]).toEqual([attack, false]);
+    }
+    await project.write('.npmrc', '//registry.example/:_authToken=abcdefghijklmnop\n');
+    expect((await run('cat .npmrc')).printed).toBe('cat: .npmrc: Permission denied\n');
+  });
+
   longTest('worktrees and submodules find their repository, and a forged .git file opens nothing', async () => {
     await using project = await createTempProject({ a: '1' }, PARENT);
     await project.initGit();
