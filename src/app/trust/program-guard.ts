@@ -75,8 +75,15 @@ function limitProgram(
   const withoutSecrets = secrets.length === 0 ? [] : ['/bin/sh', '-c', `unset ${secrets.join(' ')}; exec "$@"`, 'sh'];
   const limits = chooseSandbox(start, use, files, deps);
   if (!limits.ok) return limits;
-  return { ...limits, wrap: (argv) => [...withoutSecrets, ...limits.wrap(argv)] };
+  const innerVariables = limits === UNLIMITED ? [] : (start.entryVariables ?? []).filter(steersShells);
+  const setVariables = innerVariables.map((name) => `${name}=${start.variables[name] ?? ''}`);
+  const inner = setVariables.length === 0 ? [] : ['/usr/bin/env', ...setVariables];
+  return { ...limits, innerVariables, wrap: (argv) => [...withoutSecrets, ...limits.wrap([...inner, ...argv])] };
 }
+
+/** Returns whether a variable has the shells that start a sandbox, or the loader, run code. */
+const steersShells = (name: string) =>
+  /^(?:LD_|DYLD_|BASH|SHELLOPTS$|ENV$|PS4$|GCONV_PATH$|GLIBC_|LOCPATH$)/i.test(name);
 
 const UNLIMITED: ProgramCheckResult = { ok: true, wrap: (argv) => argv };
 

@@ -91,10 +91,10 @@ export function createPipedProgram(options: PipedProgramOptions, listeners: Pipe
       checked.sandbox?.ended();
       throw new Error(ending ?? 'it was closed');
     }
-    return spawnChecked(checked.wrap);
+    return spawnChecked(checked);
   }
 
-  function spawnChecked(wrap: Wrap): Promise<void> {
+  function spawnChecked(checked: CheckedStart): Promise<void> {
     return new Promise((resolve, reject) => {
       const fail = (thrown: unknown) => {
         ending ??= describeStartFailure(options.command, thrown);
@@ -102,7 +102,7 @@ export function createPipedProgram(options: PipedProgramOptions, listeners: Pipe
       };
       let running: Child;
       try {
-        running = spawnInGroup(options, wrap);
+        running = spawnInGroup(options, checked);
       } catch (thrown) {
         return fail(thrown);
       }
@@ -177,15 +177,15 @@ async function flushSink(input: Writable): Promise<void> {
 
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 
-type Wrap = Extract<ProgramCheckResult, { ok: true }>['wrap'];
+type CheckedStart = Extract<ProgramCheckResult, { ok: true }>;
 
-function spawnInGroup(options: PipedProgramOptions, wrap: Wrap): Child {
+function spawnInGroup(options: PipedProgramOptions, { wrap, innerVariables = [] }: CheckedStart): Child {
   const { cwd, env, marker } = options;
   const markedEnv = { ...env, [CALL_MARKER]: marker };
   const [file = '', ...args] = wrap(wrapInShell(options, markedEnv));
   return spawn(file, args, {
     cwd,
-    env: markedEnv,
+    env: Object.fromEntries(Object.entries(markedEnv).filter(([name]) => !innerVariables.includes(name))),
     detached: true,
     windowsHide: true,
     stdio: ['pipe', 'pipe', 'pipe'],

@@ -34,6 +34,8 @@ export type ProgramCheckResult =
   | {
       readonly ok: true;
       readonly wrap: (argv: readonly string[]) => readonly string[];
+      /** Variables that the process must not have: `wrap` sets them for the program alone, not for what limits it. */
+      readonly innerVariables?: readonly string[];
       /** Set if it runs in the sandbox of commands. */
       readonly sandbox?: ProgramSandboxRun;
     }

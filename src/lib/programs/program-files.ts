@@ -3,7 +3,7 @@ import { readdirSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { basename, dirname, extname, join, resolve } from 'node:path';
 import { readRegularFileSync } from '../files/read-regular-file.ts';
 import type { ProgramStart } from '../processes/program-check.ts';
-import { listStartWords, type Surroundings } from './start-words.ts';
+import { listScriptWords, listStartWords, type Surroundings } from './start-words.ts';
 
 /** A file that a start runs: its path, the file that links lead to, and the hash of its content. */
 export type ProgramFile = { readonly path: string; readonly real: string; readonly hash: string };
@@ -32,7 +32,8 @@ export function listProgramFiles(
     if (isChangeable(file.path) || isChangeable(file.real)) found.set(path, file);
     for (const next of listInterpreterFiles(path, surroundings)) add(next, depth + 1);
   };
-  for (const path of listCandidates(words, surroundings)) add(path, 0);
+  const text = 'line' in command ? command.line : command.argv.join(' ');
+  for (const path of listCandidates(words, text, surroundings)) add(path, 0);
   return [...found.values()].toSorted((a, b) => (a.path < b.path ? -1 : 1));
 }
 
@@ -77,7 +78,7 @@ function listSteeringWords(name: string, value: string, isChangeable: (path: str
 const LOADED = ['*', '.npmrc', '*/__init__.py', '*/package.json', '*/index.js', 'npm/npmrc'];
 
 /** Lists the paths that words may name: as they are, after `=` or an option letter, and on PATH. */
-function listCandidates(words: readonly string[], { cwd, variables }: Surroundings): readonly string[] {
+function listCandidates(words: readonly string[], text: string, { cwd, variables }: Surroundings): readonly string[] {
   const names = words.flatMap((word) => [
     word,
     ...[...word.matchAll(/=/g)].map(({ index }) => word.slice(index + 1)),
@@ -102,6 +103,7 @@ function listCandidates(words: readonly string[], { cwd, variables }: Surroundin
     ...new Set([
       ...onPath,
       ...bases.flatMap((base) => names.map(resolveIn(base)).filter((path) => !isData(path))),
+      ...bases.flatMap((base) => listScriptWords(words, text).map(resolveIn(base))),
       ...bases.flatMap((base) => names.flatMap((name) => listMatches(resolveIn(base)(name)))),
       ...bases.flatMap((base) => listImplicitFiles(names, base)),
       ...(hasInterpreter(names) ? folders.flatMap(listMainFiles) : []),

@@ -76,3 +76,30 @@ function dropData(line: string): string {
     .filter((part) => !DATA_PROGRAM.test(part))
     .join('\n');
 }
+
+/** A program that runs the first file that it is given, whatever its name ends with. */
+const INTERPRETER =
+  /^(?:\.|source|\w*sh|node|nodejs|bun|deno|tsx|ts-node|(?:python|pypy)[\d.]*|perl|ruby|php|lua|osascript)$/;
+
+/** Lists the words that are scripts by their place: first after an interpreter, after `-f`, or anywhere before a pipe. */
+export function listScriptWords(words: readonly string[], text: string): readonly string[] {
+  if (text.split('|').slice(1).some(isInterpreterCall)) return words;
+  return words.filter((word, index) => {
+    const before = words.slice(Math.max(0, index - MAX_OPTIONS), index);
+    const operand = before.findLast((other) => !other.startsWith('-')) ?? '';
+    const isAfterFile = /^(?:-f|--file)$/.test(before.at(-1) ?? '');
+    return !word.startsWith('-') && (isAfterFile || INTERPRETER.test(basename(operand)));
+  });
+}
+
+function isInterpreterCall(text: string): boolean {
+  const word =
+    text
+      .trim()
+      .split(/\s+/)
+      .find((part) => !part.includes('=')) ?? '';
+  return INTERPRETER.test(basename(word)) || basename(word) === 'xargs';
+}
+
+/** Options between an interpreter and its script. */
+const MAX_OPTIONS = 8;

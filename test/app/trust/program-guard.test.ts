@@ -201,6 +201,9 @@ const SWAPS: readonly Variant[] = [
     'npm run x',
     (project) => project.write('package.json', JSON.stringify({ scripts: { x: 'echo evil' } })),
   ],
+  ['the script has the ending of a text', 'sh -x ./notes.md', (project) => project.write('notes.md', 'echo evil\n')],
+  ['a text goes through a pipe', 'cat notes.md | sh', (project) => project.write('notes.md', 'echo evil\n')],
+  ['a text is standard input', 'bash < notes.md', (project) => project.write('notes.md', 'echo evil\n')],
   ['a module is given by name', 'python3 -m module', (project) => project.write('module.py', 'print("evil")\n')],
   [
     'a variable is cut',
@@ -228,6 +231,7 @@ async function createVariantProject(): Promise<TempProject> {
     'sub/inner.sh': 'echo good\n',
     'sub/deep/last.sh': 'echo good\n',
     'required.cjs': 'console.log("good")\n',
+    'notes.md': 'echo good\n',
     'module.py': 'print("good")\n',
     'package.json': JSON.stringify({ scripts: { x: 'echo good' } }),
   });

@@ -272,6 +272,26 @@ describe.skipIf(NO_SANDBOX !== undefined)(`programs of a project (${NO_SANDBOX ?
   });
 });
 
+test.skipIf(NO_SANDBOX !== undefined).each([
+  [{ BASH_ENV: './steer.sh' }, 'BASH_ENV=./steer.sh'],
+  [{ SHELLOPTS: 'xtrace', PS4: '$(. ./steer.sh)' }, 'PS4=$(. ./steer.sh)'],
+  // Not every shell passes such a name on.
+  [{ 'BASH_FUNC_exec%%': '() { . ./steer.sh; builtin exec "$@"; }' }, ''],
+])('the shells that start the sandbox of a server do not get its variables %j', async (env, seen) => {
+  await using project = await createTempProject({ 'server.sh': 'env > seen; cat\n' });
+  const outside = await createOutside(project);
+  await project.write('steer.sh', `echo x > '${outside}/written'\n`);
+  const server = { command: 'sh', args: ['./server.sh'], env, sandbox: 'write' };
+  await project.write('.mcp.json', JSON.stringify({ mcpServers: { own: server } }));
+  await writeUserSettings(project, { enabledMcpjsonServers: ['own'] });
+  await using api = await startApiServer({ turns: [says('Done.')] });
+  const made = await composed(project, api.url, { frontend: 'print' }, { OURO_MCP_TIMEOUT_MS: '3000' });
+  await made.conversation.agent.prompt('go');
+  await made.close();
+  expect(await hasFile(project, '../outside/written')).toBe(false);
+  expect(await project.read('seen')).toContain(seen);
+});
+
 test('what a server or a status line asks for is shown in the trust question, and a change is asked about', async () => {
   await using project = await createTempProject({ 'server.mjs': '', 'line.sh': '' });
   const show = async () => (await listTrustEffects(project.dir, environmentOf(project))).join('\n');
