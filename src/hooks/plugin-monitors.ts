@@ -4,6 +4,7 @@ import type { Plugin, PluginMonitor } from '../contracts/extension.ts';
 import type { SessionCore } from '../contracts/session-core.ts';
 import { getErrorMessage } from '../lib/errors.ts';
 import type { ProgramCheck } from '../lib/processes/program-check.ts';
+import type { KnownKeys } from '../lib/text/known-keys.ts';
 import { startCommand } from '../tools/bash/bash.ts';
 import type { ProcessLedger } from '../tools/bash/run-shell.ts';
 import type { ShellRegistry } from '../tools/bash/shell-registry.ts';
@@ -23,7 +24,10 @@ type MonitorDeps = {
 
 /** Creates the monitors of plugins. Only the screen and editors start monitors; a script asks for one answer. */
 export function createPluginMonitors(
-  core: SessionCore & { readonly extensions: { current(): { readonly plugins: readonly Plugin[] } } },
+  core: SessionCore & {
+    readonly knownKeys: Pick<KnownKeys, 'remove'>;
+    readonly extensions: { current(): { readonly plugins: readonly Plugin[] } };
+  },
   { session, shells, checkProgram }: MonitorDeps,
 ) {
   /** Ids of the shells, by monitor and version of the plugin; each is started once. */
@@ -50,6 +54,7 @@ export function createPluginMonitors(
       const shell = await startCommand(line, { callId, cwd: core.cwd }, undefined, {
         ledger: session.ledger,
         outputFolder: join(session.transcript.folder, 'outputs'),
+        removeKeys: core.knownKeys.remove,
         variables: core.settings.variables,
         extraEnv: () => env,
       });

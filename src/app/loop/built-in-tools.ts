@@ -112,6 +112,7 @@ function createBash(core: Core, deps: BuiltInToolDeps, onShown: NonNullable<Bash
       if (owners.updateCwd(callId, cwd) === 'conversation') live.update({ cwd });
     },
     outputFolder: join(session.transcript.folder, 'outputs'),
+    removeKeys: core.knownKeys.remove,
     limits() {
       const { bashTimeoutMs = BASH_TIMEOUT_MS, bashMaxTimeoutMs = BASH_MAX_TIMEOUT_MS } = settings.limits();
       return { timeoutMs: bashTimeoutMs, maxTimeoutMs: bashMaxTimeoutMs };

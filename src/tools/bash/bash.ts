@@ -23,6 +23,8 @@ export type BashDeps = ForegroundCommandDeps & {
   readonly ledger: ProcessLedger;
   /** Folder for outputs that are too large for the result. */
   readonly outputFolder: string;
+  /** Removes the keys of this process from stored outputs. */
+  readonly removeKeys?: (text: string) => string;
   /** Returns the current timeouts. */
   readonly limits: () => ShellLimits;
   /** Variables for one command, such as a hardened git configuration for commands that run without approval. */
@@ -164,7 +166,10 @@ export async function startCommand(
   command: string,
   context: Pick<CallContext, 'callId' | 'cwd'>,
   sandbox: BashDeps['sandbox'],
-  deps: Pick<BashDeps, 'ledger' | 'outputFolder' | 'variables' | 'extraEnv' | 'onSandboxExit' | 'enforceDenials'>,
+  deps: Pick<
+    BashDeps,
+    'ledger' | 'outputFolder' | 'removeKeys' | 'variables' | 'extraEnv' | 'onSandboxExit' | 'enforceDenials'
+  >,
 ): Promise<RunningShell> {
   const { callId, cwd } = context;
   const wrap = await sandbox?.({ id: callId, command, cwd });
@@ -192,7 +197,7 @@ function createMarker(callId: string): string {
 function getShellOptions(
   command: string,
   { callId, cwd }: Pick<CallContext, 'callId' | 'cwd'>,
-  { ledger, outputFolder }: Pick<BashDeps, 'ledger' | 'outputFolder'>,
+  { ledger, outputFolder, removeKeys }: Pick<BashDeps, 'ledger' | 'outputFolder' | 'removeKeys'>,
 ) {
   const limits = {
     keepBytes: KEEP_BYTES,
@@ -201,6 +206,7 @@ function getShellOptions(
     fileBytes: MAX_FILE_BYTES,
     // Call ids come from the provider and must not select a path outside the folder.
     filePath: join(outputFolder, `${callId.replaceAll(/[^\w-]/g, '_')}.txt`),
+    removeKeys,
   };
   return { command, cwd, ledger, limits };
 }

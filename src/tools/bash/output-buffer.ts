@@ -14,6 +14,8 @@ export type OutputLimits = {
   /** Maximum size of the file; later output is counted and dropped. */
   readonly fileBytes: number;
   readonly filePath: string;
+  /** Removes the keys of this process from what is stored. */
+  readonly removeKeys?: ((text: string) => string) | undefined;
 };
 
 export function createOutputBuffer(limits: OutputLimits) {
@@ -111,33 +113,55 @@ function countNewlines(bytes: Uint8Array): number {
   return count;
 }
 
-/** Creates the file for an output that is too large for memory; opened with the first write. */
-function createOverflowFile({ filePath, fileBytes }: OutputLimits) {
+/** A longer line is stored in parts. */
+const MAX_LINE_BYTES = 64 * 1024;
+
+/**
+ * Creates the file for an output that is too large for memory; opened with the first write. It takes whole lines, so that
+ * a key is found that comes in two parts.
+ */
+function createOverflowFile({ filePath, fileBytes, removeKeys = (text) => text }: OutputLimits) {
+  let line: Buffer = Buffer.alloc(0);
   let file: number | undefined;
   let written = 0;
   let isBroken = false;
   let isClosed = false;
+
+  function store(lines: Buffer): void {
+    try {
+      if (file === undefined) {
+        mkdirSync(dirname(filePath), { recursive: true, mode: 0o700 });
+        file = openSync(filePath, 'w', 0o600);
+      }
+      const part = lines.subarray(0, Math.max(0, fileBytes - written));
+      // As Latin-1 all bytes stay as they are.
+      const text = part.toString('latin1');
+      const clean = removeKeys(text);
+      writeSync(file, clean === text ? part : Buffer.from(clean, 'latin1'));
+      written += part.length;
+    } catch {
+      // The disk is full or not writable: head and tail are still in memory.
+      isBroken = true;
+    }
+  }
+
   return {
     write(chunk: Uint8Array): void {
       if (isClosed) return;
-      try {
-        if (file === undefined) {
-          mkdirSync(dirname(filePath), { recursive: true, mode: 0o700 });
-          file = openSync(filePath, 'w', 0o600);
-        }
-        const part = chunk.subarray(0, Math.max(0, fileBytes - written));
-        writeSync(file, part);
-        written += part.length;
-      } catch {
-        // The disk is full or not writable: head and tail are still in memory.
-        isBroken = true;
-      }
+      const bytes = Buffer.concat([line, chunk]);
+      const lastLine = bytes.lastIndexOf(NEWLINE) + 1;
+      const end = lastLine === 0 && bytes.length > MAX_LINE_BYTES ? bytes.length : lastLine;
+      line = bytes.subarray(end);
+      if (end > 0) store(bytes.subarray(0, end));
     },
     isBroken: () => isBroken,
     describeLocation: (totalBytes: number) =>
-      isBroken ? 'the rest could not be kept' : `the ${written < totalBytes ? 'beginning' : 'whole'} is in ${filePath}`,
+      isBroken
+        ? 'the rest could not be kept'
+        : `the ${written + line.length < totalBytes ? 'beginning' : 'whole'} is in ${filePath}`,
     close(): void {
       isClosed = true;
+      if (line.length > 0) store(line);
       if (file !== undefined) closeSync(file);
       file = undefined;
     },

@@ -1,10 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { createKnownKeys } from '../../../src/lib/text/known-keys.ts';
 import { createOutputBuffer } from '../../../src/tools/bash/output-buffer.ts';
 import { createTempFolder } from '../../support/temp-folder.ts';
 
 const folder = createTempFolder();
+const knownKeys = createKnownKeys();
+knownKeys.add('MY_KEY', 'sk-abcdefghijklmnop');
 
 /** The text of an output that arrives in chunks of some bytes. */
 function textOf(output: string, chunkBytes: number): string {
@@ -15,6 +18,7 @@ function textOf(output: string, chunkBytes: number): string {
     tailBytes: 100,
     fileBytes: 1_000_000,
     filePath,
+    removeKeys: knownKeys.remove,
   });
   const bytes = Buffer.from(output);
   for (let at = 0; at < bytes.length; at += chunkBytes) buffer.push(bytes.subarray(at, at + chunkBytes));
@@ -53,4 +57,11 @@ test('the file has the whole output', () => {
   const output = lines(200);
   textOf(output, 50);
   expect(readFileSync(join(folder, 'out.txt'), 'utf8')).toBe(output);
+});
+
+test.each([1, 7, 50, 100_000])('the file has no key of this process, in chunks of %i bytes', (chunkBytes) => {
+  const output = `${lines(100)}ü key=sk-abcdefghijklmnop;\n${lines(100)}sk-abcdefghijklmnop`;
+  textOf(output, chunkBytes);
+  const stored = readFileSync(join(folder, 'out.txt'), 'utf8');
+  expect(stored).toBe(output.replaceAll('sk-abcdefghijklmnop', '[key of MY_KEY left out]'));
 });
