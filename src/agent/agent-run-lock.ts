@@ -21,6 +21,7 @@ export type AgentRunLock = {
   waitUntilSettled(): Promise<void>;
 };
 
+/** Creates the run lock; `drained` resolves when the listeners have handled all events. */
 export function createAgentRunLock(
   store: AgentStore,
   queues: MessageQueues,
@@ -124,6 +125,7 @@ async function runBetween<Answer>(
 /** The error message for changes of the conversation during a query. */
 export const AGENT_BUSY_MESSAGE = 'A query is running; abort it first.';
 
+/** Returns the messages of queue items. */
 export function getQueuedMessages(items: readonly QueuedMessage[]): readonly UserMessage[] {
   return items.map((item) => item.message);
 }

@@ -41,6 +41,7 @@ export type AgentStore = {
   readonly emit: (event: AgentEvent) => Promise<void>;
 };
 
+/** Creates the state of an idle agent with its messages and its queue. */
 export function createAgentState(messages: readonly Message[], queue: readonly QueuedMessage[] = []): AgentStoreState {
   return {
     messages: [...messages],

@@ -10,6 +10,7 @@ import { type AgentStore, admitQueuedMessage, type MessageQueueKind, takeQueuedM
 /** The two queues of waiting messages, as the user fills and empties them. */
 export type MessageQueues = ReturnType<typeof createMessageQueues>;
 
+/** Creates the queues; a message is delivered after the hooks of prompts have admitted it. */
 export function createMessageQueues(store: AgentStore, { onPrompt }: Pick<AgentDeps, 'onPrompt'>) {
   const { current, update, emit } = store;
   const canDeliver = ({ id, message }: QueuedMessage) =>

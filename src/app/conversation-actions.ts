@@ -31,6 +31,7 @@ type ActionDeps = {
 /** The operations on a conversation that commands, hosts and frontends share. */
 export type ConversationActions = ReturnType<typeof createConversationActions>;
 
+/** Creates the operations that commands, hosts and frontends share. */
 export function createConversationActions(
   core: Core,
   { agent, session, checkpoints, permissions, loop, turnLog, hooks }: ActionDeps,

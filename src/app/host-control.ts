@@ -10,6 +10,7 @@ import { findBuiltInToolTraits } from '../tools/tool-traits.ts';
 import type { ConversationParts } from './conversation-parts.ts';
 import { markFileReadByModel, readFileForSdkHost } from './permissions/host-file-access.ts';
 
+/** Creates the operations of a host program on the conversation. */
 export function createHostControl(parts: ConversationParts): Omit<HostControlPort, 'serve'> {
   const { core, permissions, loop, shells } = parts;
   const getContext = () => ({ permissions, cwd: core.live.current().cwd });

@@ -35,6 +35,7 @@ import { createProgramGuard } from './trust/program-guard.ts';
 
 export { describeMcpServerLaunch as describeServerLaunch };
 
+/** The result of a change of the MCP configuration, with a sentence for the user. */
 export type McpConfigChangeResult = { readonly ok: boolean; readonly message: string };
 
 type ConfigList = { readonly servers: readonly ConfiguredMcpServer[]; readonly problems: readonly string[] };

@@ -21,6 +21,7 @@ export function estimateTextTokens(text: string): number {
   return Math.ceil((text.length - dense) / CHARS_PER_TOKEN + dense);
 }
 
+/** Estimates the tokens of the system prompt and the tool specs. */
 export function estimateSystemPromptTokens(system: readonly SystemPart[], specs: readonly ToolSpec[]): number {
   const chars = [...system, ...specs].map(countJsonChars);
   return Math.ceil((sumNumbers(chars) + chars.length) / CHARS_PER_TOKEN);
@@ -89,6 +90,7 @@ function countDense(text: string, from: number, to: number): number {
   return dense;
 }
 
+/** Returns the sum of numbers. */
 export function sumNumbers(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
 }

@@ -27,6 +27,7 @@ function shorten(value: string): string {
 
 const FILE_KEYS = ['file_path', 'notebook_path'];
 
+/** Returns the file that a call names. */
 export function getToolCallFilePath({ input }: Pick<ToolUseBlock, 'input'>): string | undefined {
   if (!isJsonObject(input)) return undefined;
   return FILE_KEYS.map((key) => input[key]).find((value): value is string => typeof value === 'string');
@@ -46,10 +47,12 @@ export function getToolResultText(result: ToolResultBlock): string {
   return result.content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
 }
 
+/** Lists the calls of a message. */
 export function listToolCalls(message: Message): readonly ToolUseBlock[] {
   return message.role === 'assistant' ? message.blocks.filter((block) => block.type === 'tool_use') : [];
 }
 
+/** Lists the tool results of a message. */
 export function listToolResults(message: Message): readonly ToolResultBlock[] {
   return message.role === 'user' ? message.blocks.filter((block) => block.type === 'tool_result') : [];
 }

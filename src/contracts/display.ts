@@ -9,6 +9,7 @@ export type DiffHunk = {
   readonly path?: string;
 };
 
+/** A line of a diff. */
 export type DiffLine = { readonly kind: 'add' | 'del' | 'same'; readonly text: string };
 
 /** One entry of the task list. */

@@ -40,6 +40,7 @@ export type Skill = PromptTemplate & {
   readonly paths: readonly string[];
 };
 
+/** A kind of sub-agent, from a file of the user, the project or a plugin, or built in. */
 export type SubAgentDefinition = {
   readonly name: string;
   readonly description: string;

@@ -117,6 +117,7 @@ export const mcpServerSchema = z.lazy(() =>
     }),
 );
 
+/** The configuration of an MCP server. */
 export type McpServerConfig = Frozen<z.output<typeof mcpServerSchema>>;
 
 /** The search provider of the tool WebSearch. */

@@ -4,6 +4,7 @@ export type JsonValue = string | number | boolean | null | readonly JsonValue[] 
 /** A JSON object, the form of all tool inputs and all records on disk. */
 export type JsonObject = { readonly [key: string]: JsonValue | undefined };
 
+/** Returns whether a JSON value is an object. */
 export function isJsonObject(value: JsonValue | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

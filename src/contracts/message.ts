@@ -171,6 +171,7 @@ export type Usage = {
   readonly cleared?: { readonly results: number; readonly tokens: number };
 };
 
+/** Returns whether the user has typed a message. */
 export function isTypedByUser(message: Message): message is UserMessage {
   return message.role === 'user' && ['prompt', 'steer', 'follow_up'].includes(message.origin);
 }

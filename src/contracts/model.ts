@@ -93,6 +93,7 @@ export type RefusedPosition =
   | { readonly tool: number }
   | { readonly message: number; readonly blocks?: readonly number[]; readonly part?: number };
 
+/** The kinds of failures of a model request. */
 export const MODEL_FAILURE_KINDS = [
   'aborted',
   'stalled',
@@ -112,6 +113,7 @@ export const MODEL_FAILURE_KINDS = [
   'network',
 ] as const;
 
+/** The kind of a failure of a model request. */
 export type FailureKind = (typeof MODEL_FAILURE_KINDS)[number];
 
 /** An event of a streaming reply. `index` numbers the blocks of one attempt. */

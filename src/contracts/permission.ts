@@ -3,6 +3,7 @@ import type { JsonObject } from './json.ts';
 import type { BlockedEffect, CallEnforcement, SandboxPaths } from './sandbox.ts';
 import type { ShellAnalysis } from './shell-analysis.ts';
 
+/** The permission modes. */
 export const PERMISSION_MODES = ['default', 'acceptEdits', 'plan', 'auto', 'dontAsk', 'bypassPermissions'] as const;
 /** The permission mode, which decides which calls run without asking. */
 export type PermissionMode = (typeof PERMISSION_MODES)[number];
@@ -127,6 +128,7 @@ export type ToolTraits = {
 /** Finds the traits of a tool by its name or a former name. */
 export type ToolTraitsLookup = (name: string) => ToolTraits | undefined;
 
+/** The stage of a permission decision. */
 export type DecisionStage =
   | 'facts'
   | 'deny'

@@ -10,6 +10,8 @@ export type Settings = Omit<Frozen<z.output<typeof settingsSchema>>, 'hooks' | '
   readonly providers?: JsonObject;
   readonly models?: JsonObject;
 };
+
+/** The settings of the sandbox. */
 export type SandboxSettings = NonNullable<Settings['sandbox']>;
 /** The search provider of the tool WebSearch. */
 export type WebSearchSettings = NonNullable<Settings['webSearch']>;
@@ -44,6 +46,7 @@ export type LoadedSettings = {
   readonly problems: readonly SettingsProblem[];
 };
 
+/** The value of a setting, and where it comes from. */
 export type SettingWithSource = {
   readonly key: string;
   readonly value: JsonValue;

@@ -23,6 +23,7 @@ export const EMPTY_RECOVERY_LEDGER: RecoveryLedger = {
   loopReminders: 0,
 };
 
+/** Creates the state at the start of a query. */
 export function createQueryState(
   messages: readonly Message[],
   excluded: ExcludedContent = NO_EXCLUDED_CONTENT,
@@ -80,6 +81,7 @@ export function getCurrentModelLink(state: Pick<QueryState, 'modelIndex'>, deps:
   return link;
 }
 
+/** Returns the model that the next request asks. */
 export function getCurrentModelId(state: Pick<QueryState, 'modelIndex'>, deps: HasModelChain): string {
   return getCurrentModelLink(state, deps).model;
 }

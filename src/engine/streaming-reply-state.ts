@@ -32,6 +32,7 @@ type ReplyContext = {
   readonly elapsedMs: () => number;
 };
 
+/** Creates the state of a reply before its first event. */
 export function createStreamingReplyState(model: string): StreamingReplyState {
   return {
     model,

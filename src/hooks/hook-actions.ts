@@ -16,6 +16,7 @@ export type HookCommandResult = {
   readonly sandbox?: 'without network' | 'with network';
 };
 
+/** The request of an HTTP hook. */
 export type HookHttpRequest = {
   readonly url: string;
   readonly body: string;

@@ -5,6 +5,7 @@ import type { LoadedSettings, Settings, SettingsLayer } from '../contracts/setti
 import { omitUndefined } from '../lib/json.ts';
 import { validateHooks } from '../settings/drop-invalid-settings.ts';
 
+/** Collects the hooks of all layers of the settings. */
 export function collectConfiguredHooks({ layers }: LoadedSettings): readonly Hook[] {
   return layers.flatMap((layer) =>
     listHooks(layer.settings.hooks ?? {}, { ...layer, env: getProjectVariables(layer) }),

@@ -15,6 +15,7 @@ export type RunOverride = Pick<
 /** The overrides of the current and the next run. */
 export type RunOverrides = ReturnType<typeof createRunOverrides>;
 
+/** Creates the overrides of a conversation; they begin with a prompt and end with its run. */
 export function createRunOverrides({ cwd }: { readonly cwd: string }) {
   let pending: readonly RunOverride[] = [];
   let active: readonly RunOverride[] = [];

@@ -1,3 +1,4 @@
+/** Returns the message of anything that was thrown. */
 export function getErrorMessage(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }

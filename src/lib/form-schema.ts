@@ -1,6 +1,7 @@
 import { exhaustive } from './errors.ts';
 import { isJsonRecord, type PlainObject, type PlainValue } from './json.ts';
 
+/** A field of a form. */
 export type FormField = {
   readonly name: string;
   readonly title: string;

@@ -54,6 +54,7 @@ export function isJsonRecord(value: unknown): value is JsonRecord {
   return isObjectOrArray(value) && !Array.isArray(value);
 }
 
+/** Returns whether a value is an object or an array. */
 export function isObjectOrArray(value: unknown): value is JsonRecord {
   return typeof value === 'object' && value !== null;
 }

@@ -20,6 +20,7 @@ export function printable(strings: TemplateStringsArray, ...values: readonly (Pr
 /** The empty text. */
 export const EMPTY_PRINTABLE: Printable = printable``;
 
+/** Joins printable texts. */
 export function joinPrintable(texts: readonly Printable[], separator: Printable = EMPTY_PRINTABLE): Printable {
   return markAsPrintable(texts.join(separator));
 }

@@ -5,6 +5,7 @@ export type StateHolder<State, Event> = {
   update(event: Event): State;
 };
 
+/** Creates a holder with its first state. */
 export function createStateHolder<State, Event>(
   first: State,
   reduce: (state: State, event: Event) => State,

@@ -33,6 +33,7 @@ export async function readStoredApiKeys(options: KeyStoreOptions): Promise<KeysR
   return readKeys(options, (name) => !name.startsWith(PLUGIN_PREFIX));
 }
 
+/** Reads the stored secrets of plugins. */
 export async function readPluginSecrets(options: KeyStoreOptions): Promise<KeysRead> {
   return readKeys(options, (name) => name.startsWith(PLUGIN_PREFIX));
 }

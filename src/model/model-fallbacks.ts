@@ -7,6 +7,9 @@ import type { ModelRegistry } from './registry/model-registry.ts';
 /** The fallback models. A fallback that has taken over stays first for a while. */
 export type ModelFallbacks = ReturnType<typeof createModelFallbacks>;
 
+/**
+ * Creates the fallback models of a conversation; a feature, because the end of a run decides which model stays first.
+ */
 export function createModelFallbacks(
   { options, settings, live, bus, now }: SessionCore,
   choice: Pick<ModelRegistry, 'loadInfo'>,

@@ -32,6 +32,7 @@ type ModelTotal = { readonly usage: Usage; readonly replies: number; readonly co
 /** Usage totals by model, in order of first use. */
 export type ModelUsageTotals = ReadonlyMap<string, ModelTotal>;
 
+/** Adds the usage of a reply to the totals of its model. */
 export function addReplyUsage(
   totals: ModelUsageTotals,
   model: string,

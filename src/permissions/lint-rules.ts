@@ -15,6 +15,7 @@ import { type DiskLookup, NO_DISK_LOOKUP } from './shell/exact/shell-state.ts';
 import { listCharacterProblems } from './shell/parse/check-source.ts';
 import { hasRiskyArg } from './shell/risky-args.ts';
 
+/** A rule that does not do what its author expects, with an explanation. */
 export type RuleProblem = {
   readonly rule: Rule;
   readonly kind: 'malformed' | 'dead' | 'shadowed' | 'contradictory';

@@ -35,6 +35,7 @@ export type DenySandbox = {
   readonly wrap: (cwd: string) => ((argv: readonly string[]) => readonly string[]) | undefined;
 };
 
+/** Creates the sandbox that enforces only deny rules. */
 export function createDenySandbox(deps: DenySandboxDeps): DenySandbox {
   const scanFolders = createFolderScanner(deps.now, deps.mounts);
   return {

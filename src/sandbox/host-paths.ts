@@ -14,6 +14,7 @@ import { getErrnoCode } from '../lib/errors.ts';
 import { listFolderNames } from '../lib/files/read-or-default.ts';
 import type { FolderAccess, PathKind } from './plan.ts';
 
+/** Returns the kind of a path without following links. */
 export function getPathKind(path: string): PathKind {
   const entry = lstatIfReachable(path);
   if (entry === undefined) return 'missing';

@@ -108,6 +108,7 @@ export type Sandbox = {
   close(): void;
 };
 
+/** Creates the sandbox of a conversation. */
 export function createSandbox({
   mounts,
   environment,

@@ -15,6 +15,7 @@ export function getProjectDir(ouroHome: string, realCwd: string): string {
 /** Returns the folder of the worktrees of `-w`. Inside the repository they would be among its files. */
 export const getWorktreesFolder = (root: string) => join(dirname(root), `${basename(root)}-worktrees`);
 
+/** Returns the path of the transcript of a session. */
 export const getTranscriptPath = (dir: string, sessionId: string) => join(dir, `${checkId(sessionId)}.jsonl`);
 
 /** Returns the folder beside a transcript that holds large results, checkpoints and sub-agents. */

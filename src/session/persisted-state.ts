@@ -28,6 +28,7 @@ export type ResumedSessionState = SessionSettings & {
 /** The counts of a session without any turn. */
 export const NO_WORK_DONE: SessionWorkTotals = { turns: 0, added: 0, removed: 0 };
 
+/** The state of a session that was not resumed. */
 export const NEW_SESSION_STATE: ResumedSessionState = {
   title: undefined,
   lastUuid: null,
@@ -38,6 +39,7 @@ export const NEW_SESSION_STATE: ResumedSessionState = {
   context: [],
 };
 
+/** Encodes changed settings of a session as a record. */
 export function encodeSessionSettings(changed: SessionSettings): SessionRecordBody {
   return { type: 'system', subtype: 'live', data: toRecordedSettingNames(copyAsJson(changed)) };
 }

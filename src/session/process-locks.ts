@@ -38,6 +38,7 @@ export async function lockSession(transcriptPath: string, parents?: readonly str
   return { ok: false, problem: describeHolder(other) };
 }
 
+/** Finds the process that has a session open. */
 export function findSessionLockHolder(transcriptPath: string): Promise<ProcessIdentity | undefined> {
   const path = getSessionLockPath(transcriptPath);
   return findHolder([path, ...listUnsavedLocks(path)]);

@@ -158,10 +158,12 @@ type StoredSubAgent = {
 const START_SUBTYPE = 'sub_agent';
 const END_SUBTYPE = 'sub_agent_end';
 
+/** Creates the record of the start of a sub-agent. */
 export function createSubAgentStartRecord(facts: SubAgentFacts): SessionRecordBody {
   return { type: 'system', subtype: START_SUBTYPE, data: copyAsJson(factsSchema.parse(facts)) };
 }
 
+/** Creates the record of the end of a sub-agent. */
 export function createSubAgentEndRecord(end: SubAgentEnd): SessionRecordBody {
   return { type: 'system', subtype: END_SUBTYPE, data: copyAsJson(end) };
 }

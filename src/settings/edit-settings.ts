@@ -119,8 +119,10 @@ function findProblem(key: string, value: JsonValue | undefined): string | undefi
 /** A settings file that ouro writes: the user's, the project's, or the one for this project on this machine. */
 export type SettingsScope = 'user' | 'project' | 'local';
 
+/** The folder of ouro in the home folder, and that of the project. */
 export type SettingsFolders = { readonly ouroHome: string; readonly cwd: string };
 
+/** Returns the path of the settings file of a scope. */
 export function getSettingsPath(scope: SettingsScope, { ouroHome, cwd }: SettingsFolders): string {
   if (scope === 'user') return join(ouroHome, 'settings.json');
   return join(cwd, '.claude', scope === 'local' ? 'settings.local.json' : 'settings.json');

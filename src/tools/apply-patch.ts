@@ -18,6 +18,7 @@ import { writeTraits } from './write.ts';
 const PATCH_START = '*** Begin Patch';
 const FORM = `${PATCH_START}\\n*** Update File: src/a.ts\\n@@\\n context\\n-old\\n+new\\n*** End Patch`;
 
+/** The traits of the ApplyPatch tool. */
 export const applyPatchTraits: BuiltInToolTraits = defineToolTraits({
   name: 'ApplyPatch',
   // Each step is asked about by itself; these are the files of all of them.

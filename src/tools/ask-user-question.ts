@@ -60,6 +60,7 @@ function completeQuestions(raw: JsonObject): JsonObject {
   return normalized.ok && normalized.input.question !== undefined ? { questions: [normalized.input] } : raw;
 }
 
+/** The traits of the AskUserQuestion tool. */
 export const askUserQuestionTraits: BuiltInToolTraits = defineToolTraits({
   name: 'AskUserQuestion',
   facts: getSessionOnlyFacts,
@@ -73,6 +74,7 @@ export const askUserQuestionTraits: BuiltInToolTraits = defineToolTraits({
   },
 });
 
+/** The tool that asks the user questions with suggested answers. */
 export const askUserQuestionTool = buildTool({
   ...askUserQuestionTraits,
   prompt: PROMPT,

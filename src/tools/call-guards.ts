@@ -22,6 +22,7 @@ export type CommandVariables = {
   readonly own: Readonly<Record<string, string>>;
 };
 
+/** Creates the guards of the calls of a conversation. */
 export function createCallGuards(variables: () => CommandVariables, policy: (cwd: string) => Policy, fs: PermissionFs) {
   const hardened = new Map<string, CallHardening>();
   const opened = new Map<string, readonly string[]>();

@@ -10,6 +10,7 @@ const PROMPT = `Lists the present errors and warnings of a file, as the editor o
 
 const input = z.strictObject({ file_path: z.string().optional() });
 
+/** The traits of the Diagnostics tool. */
 export const diagnosticsTraits: BuiltInToolTraits = defineToolTraits({
   name: 'Diagnostics',
   facts: (call, cwd) =>

@@ -36,6 +36,7 @@ const MAX_SHOWN = 100;
 // Sorting more files by age would take longer than finding them.
 const MAX_SORTED = 10_000;
 
+/** The traits of the Glob tool. */
 export const globTraits: BuiltInToolTraits = defineToolTraits({
   name: 'Glob',
   facts: getSearchPermissionFacts,

@@ -51,6 +51,7 @@ type GrepInput = z.output<typeof input>;
 
 const DEFAULT_LIMIT = 250;
 
+/** The traits of the Grep tool. */
 export const grepTraits: BuiltInToolTraits = defineToolTraits({
   name: 'Grep',
   facts: getSearchPermissionFacts,

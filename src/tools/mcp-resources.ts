@@ -15,6 +15,7 @@ type McpResource = {
 
 const SERVER_SYNONYMS = ['server_name', 'mcp_server', 'name'];
 
+/** The traits of the ListMcpResources tool. */
 export const listMcpResourcesTraits: BuiltInToolTraits = defineToolTraits({
   name: 'ListMcpResources',
   facts: getSessionOnlyFacts,
@@ -22,6 +23,7 @@ export const listMcpResourcesTraits: BuiltInToolTraits = defineToolTraits({
   forms: { names: ['list_mcp_resources_tool'], synonyms: { server: SERVER_SYNONYMS }, ignored: ['cursor'] },
 });
 
+/** Creates the tool that lists the resources of MCP servers. */
 export function createListMcpResourcesTool(list: (server: string | undefined) => Promise<readonly McpResource[]>) {
   return buildTool({
     ...listMcpResourcesTraits,
@@ -44,6 +46,7 @@ export function createListMcpResourcesTool(list: (server: string | undefined) =>
   });
 }
 
+/** The traits of the ReadMcpResource tool. */
 export const readMcpResourceTraits: BuiltInToolTraits = defineToolTraits({
   name: 'ReadMcpResource',
   result: 'repeatable',
@@ -53,6 +56,7 @@ export const readMcpResourceTraits: BuiltInToolTraits = defineToolTraits({
   },
 });
 
+/** Creates the tool that reads a resource of an MCP server. */
 export function createReadMcpResourceTool(
   read: (server: string, uri: string, signal: AbortSignal) => Promise<readonly ResultBlock[]>,
 ) {

@@ -4,6 +4,7 @@ import { describeUnansweredQuestion } from './describe-unanswered-question.ts';
 import { type BuiltInToolTraits, defineToolTraits } from './input/call-forms.ts';
 import { getSessionOnlyFacts } from './tool-facts.ts';
 
+/** The traits of the EnterPlanMode tool. */
 export const enterPlanModeTraits: BuiltInToolTraits = defineToolTraits({
   name: 'EnterPlanMode',
   facts: getSessionOnlyFacts,
@@ -11,6 +12,7 @@ export const enterPlanModeTraits: BuiltInToolTraits = defineToolTraits({
   forms: { names: ['plan_mode', 'start_plan_mode', 'plan_enter'], synonyms: {}, ignored: ['reason', 'task'] },
 });
 
+/** Creates the tool that starts plan mode. */
 export function createEnterPlanModeTool(setMode: (mode: 'plan') => void) {
   return buildTool({
     ...enterPlanModeTraits,
@@ -36,6 +38,7 @@ type PlanModeDeps = {
   readonly savePlan: (plan: string) => void;
 };
 
+/** The traits of the ExitPlanMode tool. */
 export const exitPlanModeTraits: BuiltInToolTraits = defineToolTraits({
   name: 'ExitPlanMode',
   facts: getSessionOnlyFacts,

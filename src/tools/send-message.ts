@@ -6,6 +6,7 @@ import { getSessionOnlyFacts } from './tool-facts.ts';
 const PROMPT = `Says something to a sub-agent you have started, by its id or its name. One that is at work hears it after its present turn. One that has ended goes on in the background with everything it knows, and you are told when it has finished; so does one of an earlier run of this session.
 Use it for corrections and follow-up questions: who has read the files already answers faster than a new one.`;
 
+/** A message to a sub-agent. */
 export type SubAgentMessage = { readonly callId: string; readonly to: string; readonly text: string };
 
 /** Dependencies of the SendMessage tool. */
@@ -14,6 +15,7 @@ export type SendMessageDeps = {
   readonly send: (message: SubAgentMessage, signal: AbortSignal) => Promise<string>;
 };
 
+/** The traits of the SendMessage tool. */
 export const sendMessageTraits: BuiltInToolTraits = defineToolTraits({
   name: 'SendMessage',
   facts: getSessionOnlyFacts,

@@ -11,6 +11,7 @@ export type SkillToolDeps = {
   readonly listNames: () => readonly string[];
 };
 
+/** The traits of the Skill tool. */
 export const skillTraits: BuiltInToolTraits = defineToolTraits({
   name: 'Skill',
   facts: (input) => ({

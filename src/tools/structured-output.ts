@@ -8,6 +8,7 @@ import { getSessionOnlyFacts } from './tool-facts.ts';
 
 const MAX_FAILURES = 5;
 
+/** The traits of the StructuredOutput tool. */
 export const structuredOutputTraits: ToolTraits = {
   name: 'StructuredOutput',
   facts: getSessionOnlyFacts,

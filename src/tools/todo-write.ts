@@ -53,6 +53,7 @@ function convertStatus(value: JsonValue): ReturnType<ForeignArgumentConverter> {
   return { set: { status: status ?? value } };
 }
 
+/** The traits of the TodoWrite tool. */
 export const todoWriteTraits: BuiltInToolTraits = defineToolTraits({
   name: 'TodoWrite',
   facts: getSessionOnlyFacts,
@@ -94,6 +95,7 @@ function parseTask(text: string): JsonObject {
   return { content: content.trim(), status: mark === ' ' ? 'pending' : /x/i.test(mark) ? 'completed' : 'in_progress' };
 }
 
+/** Creates the tool that replaces the to-do list. */
 export function createTodoWriteTool(setTodos: (todos: readonly Todo[]) => void) {
   return buildTool({
     ...todoWriteTraits,

@@ -13,6 +13,7 @@ export type DeferredTools = {
   readonly load: (names: readonly string[]) => void;
 };
 
+/** The traits of the ToolSearch tool. */
 export const toolSearchTraits: BuiltInToolTraits = defineToolTraits({
   name: 'ToolSearch',
   facts: getSessionOnlyFacts,
@@ -24,6 +25,7 @@ export const toolSearchTraits: BuiltInToolTraits = defineToolTraits({
   },
 });
 
+/** Creates the tool that loads deferred tools. */
 export function createToolSearchTool(deferred: DeferredTools) {
   return buildTool({
     ...toolSearchTraits,

@@ -31,6 +31,7 @@ const input = z.strictObject({
   content: z.string(),
 });
 
+/** The traits of the Write tool. */
 export const writeTraits: BuiltInToolTraits = defineToolTraits({
   name: 'Write',
   facts: createPathToolFacts('edit', 'file_path'),

@@ -14,10 +14,16 @@ export type BuiltinSlashCommand = {
   readonly run: (args: string, parts: ConversationParts) => Promise<SlashCommandOutcome>;
 };
 
+/** Creates the outcome of a command that shows Markdown. */
 export const createMarkdownOutcome = (markdown: string): SlashCommandOutcome => ({ kind: 'show', markdown });
+
+/** Creates the outcome of a command that has done its work. */
 export const createSuccessOutcome = (message: string): SlashCommandOutcome => ({ kind: 'done', message });
+
+/** Creates the outcome of a command that failed. */
 export const createErrorOutcome = (message: string): SlashCommandOutcome => ({ kind: 'failed', message });
 
+/** Creates the outcome of a command that shows a text as it is. */
 export const createPlainTextOutcome = (text: string): SlashCommandOutcome =>
   createMarkdownOutcome(formatCodeBlock(text));
 

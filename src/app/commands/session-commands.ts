@@ -26,6 +26,7 @@ import {
 
 const SHORT_ID_LENGTH = 8;
 
+/** The commands for sessions. */
 export const SESSION_SLASH_COMMANDS: readonly BuiltinSlashCommand[] = [
   {
     name: 'rename',

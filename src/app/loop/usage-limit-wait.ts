@@ -11,6 +11,7 @@ const MIN_WAIT_MS = 100;
 /** Waits until the usage limit that ended the last run is reset, then continues. `undefined`: aborted, or no limit. */
 export type WaitForUsageLimit = () => Promise<Terminal | undefined>;
 
+/** Creates the wait; it follows the runs of the agent to know the limit. */
 export function createUsageLimitWait(
   { bus, now }: Pick<Core, 'bus' | 'now'>,
   agent: Agent,

@@ -105,6 +105,7 @@ function getUserName(): string {
   }
 }
 
+/** Returns the path if it leads to a regular file. */
 export async function getPathIfFile(path: string): Promise<string | undefined> {
   return (await stat(path).catch(() => undefined))?.isFile() === true ? path : undefined;
 }

@@ -195,6 +195,7 @@ export async function findLocalModelServers(): Promise<readonly LocalModelServer
   }));
 }
 
+/** Lists the models of a server as the setting names them; throws if no server responds. */
 export async function listServerModels(address: string): Promise<readonly string[]> {
   const server = await findServerModels(address);
   if (server === undefined) throw new Error(`No model server responds at ${address}. Is it running?`);

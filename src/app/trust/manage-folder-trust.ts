@@ -72,6 +72,7 @@ function renderQuestion(dir: string, question: TrustQuestion | undefined): reado
   return [head, ...(effects.length === 0 ? ['  none'] : effects.map(renderEffect))];
 }
 
+/** Lists the folders that the user has trusted. */
 export async function listTrustedFolders(environment: Environment): Promise<readonly string[]> {
   const store = await openTrustStore(environment.ouroHome, environment.home);
   const lines = store
@@ -81,6 +82,7 @@ export async function listTrustedFolders(environment: Environment): Promise<read
   return [...problem, ...(lines.length === 0 ? ['No folder is trusted.'] : lines)];
 }
 
+/** Revokes the trust in a folder. */
 export async function revokeTrust(dir: string, environment: Environment): Promise<TrustResult> {
   const store = await openTrustStore(environment.ouroHome, environment.home);
   if (store.problem !== undefined) return { ok: false, lines: [store.problem] };

@@ -65,6 +65,7 @@ export type FlagValuesOf<Table extends FlagTable> = {
   readonly [Name in Exclude<keyof Table, NamesWithDefault<Table>>]?: ValueOf<Table[Name]['valueKind']>;
 };
 
+/** Defines a flag for everyday use. */
 export function defineFlag<const Kind extends FlagValueKind>(
   syntax: string,
   valueKind: Kind,

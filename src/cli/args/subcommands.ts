@@ -273,6 +273,7 @@ export const SUBCOMMANDS = {
   help: { usage: '[topic]', operands: 1, description: 'show help on a topic' },
 } as const satisfies Readonly<Record<string, Subcommand>>;
 
+/** The name of a subcommand. */
 export type SubcommandName = keyof typeof SUBCOMMANDS;
 
 /** Returns all subcommands, typed as a plain table. */

@@ -7,6 +7,7 @@ import type { ProcessIo } from '../process-io.ts';
 /** The operations on plugins, and the terminal in which options are asked for. */
 export type PluginOptionAccess = { readonly plugins: PluginOperations; readonly io: ProcessIo };
 
+/** The usage of `ouro plugin configure`. */
 export const PLUGIN_CONFIGURE_USAGE = 'configure <name> [KEY=value…], or KEY alone for a sensitive option';
 
 /** Shows the options of a plugin, or sets those that are named; `KEY=` removes a value. */

@@ -41,6 +41,7 @@ const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, c
 /** The values that lines contain besides those of events. */
 type LineContext = { readonly now: () => Date; readonly costUsd: () => number };
 
+/** Creates the values of the lines of a conversation. */
 export function createStreamJsonContext(
   { usage }: Pick<Conversation, 'usage'>,
   { now }: { readonly now: () => number },

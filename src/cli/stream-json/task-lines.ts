@@ -8,6 +8,7 @@ type Background = Extract<AgentEvent, { type: 'background' }>;
 
 const NO_USAGE = { total_tokens: 0, tool_uses: 0, duration_ms: 0 };
 
+/** Creates the writer of task lines. */
 export function createStreamJsonTaskWriter(now: () => Date): TaskLineWriter {
   /** Description the model gave each call, by call id. */
   const titles = new Map<string, string>();

@@ -14,6 +14,7 @@ import {
   renderSummaryInstructions,
 } from './summary.ts';
 
+/** The request for a compaction. */
 export type CompactRequest = {
   readonly trigger: BoundaryMessage['trigger'];
   readonly focus?: string;

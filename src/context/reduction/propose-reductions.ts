@@ -45,6 +45,7 @@ export function findProtectedTailStart(
   return 0;
 }
 
+/** Returns whether a message is pinned, so that it stays in the context. */
 export function isPinnedMessage(message: Message): boolean {
   return message.role === 'user' && message.pinned === true;
 }

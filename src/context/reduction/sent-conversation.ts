@@ -79,6 +79,7 @@ export function createSentConversation({ decisions, estimate, storedAt, toolName
   };
 }
 
+/** The conversation as it is sent, with the decisions that reduce it. */
 export type SentConversation = ReturnType<typeof createSentConversation>;
 
 /** Returns the ids of the calls whose results a decision hides. */

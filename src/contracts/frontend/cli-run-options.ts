@@ -65,6 +65,7 @@ export type CliRunOptions = {
   readonly host?: HostCapabilities;
 };
 
+/** The session that a run starts or resumes. */
 export type SessionChoice =
   | { readonly kind: 'new'; readonly id?: string }
   | { readonly kind: 'continue'; readonly fork: 'fork' | 'same'; readonly id?: string }

@@ -80,6 +80,7 @@ export type PanelContent = {
   readonly actions: readonly PanelAction[];
 };
 
+/** A row of a panel. */
 export type PanelRow = {
   readonly id: string;
   /** Heading of the group; the rows of a group are adjacent. */

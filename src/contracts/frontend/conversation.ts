@@ -210,6 +210,7 @@ export type CheckpointInfo = {
   readonly notCaptured: readonly string[];
 };
 
+/** The outcome of a rewind of files: what was restored and removed, or the problem. */
 export type RewindOutcome =
   | {
       readonly ok: true;

@@ -25,6 +25,7 @@ export type KeyedProvider = { readonly label: string; readonly source: string; r
 /** A local model server, with model names that `--model` accepts. */
 export type LocalModelServer = { readonly name: string; readonly models: readonly string[] };
 
+/** The model that the user chooses at the first run. */
 export type FirstModelChoice =
   | { readonly kind: 'as_found' | 'demo' }
   | { readonly kind: 'named'; readonly model: string }

@@ -1,5 +1,6 @@
 import type { Settings } from '../settings.ts';
 
+/** The settings that frontends use. */
 export type FrontendSettings = Pick<
   Settings,
   | 'theme'
@@ -21,6 +22,7 @@ export type FrontendSettings = Pick<
 /** Settings that the screen saves for the next start. */
 export type SavedScreenSettingName = 'theme' | 'editorMode';
 
+/** A theme file of the user or of a plugin. */
 export type ThemeFile = { readonly name: string; readonly path: string; readonly text: string };
 
 /** The theme files in the folder `themes/` beside the user settings, and those of plugins. */

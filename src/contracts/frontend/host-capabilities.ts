@@ -39,6 +39,7 @@ export type HostMcpServer = {
 /** Success, or the reason for the failure. */
 export type ActionResult = { readonly ok: true } | { readonly ok: false; readonly problem: string };
 
+/** The state of an MCP server, as hosts get it. */
 export type McpServerState = {
   readonly name: string;
   readonly status: 'connected' | 'failed' | 'needs-auth' | 'pending' | 'disabled';

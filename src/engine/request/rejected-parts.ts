@@ -63,6 +63,7 @@ export function findNewestMedia({ messages }: Pick<ModelRequest, 'messages'>): r
   return [];
 }
 
+/** Removes the tools that the provider has rejected. */
 export function removeRejectedTools(tools: readonly ToolSpec[], { refused }: ExcludedContent): readonly ToolSpec[] {
   return refused.length === 0 ? tools : tools.filter((tool) => !refused.includes(partMark(tool)));
 }

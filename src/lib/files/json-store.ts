@@ -23,6 +23,7 @@ type Parsed<Value> =
       readonly error: { readonly issues: readonly { readonly path: readonly PropertyKey[] }[] };
     };
 
+/** The content of a JSON file, as far as it is valid. */
 export type JsonFileContent<Value> = {
   /** Valid part of the content. */
   readonly value: Value;

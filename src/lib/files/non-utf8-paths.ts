@@ -9,6 +9,7 @@ const ALL_ESCAPED_BYTES = /[\u{10ee80}-\u{10eeff}]/gu;
 /** The character that UTF-8 decoders put in place of an invalid byte. */
 const REPLACEMENT = '\ufffd';
 
+/** Decodes a file name so that each of its bytes can be encoded again, invalid ones included. */
 export function decodeFileName(bytes: Uint8Array): string {
   const buffer = Buffer.from(bytes);
   const text = buffer.toString('utf8');

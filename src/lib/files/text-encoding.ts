@@ -1,3 +1,4 @@
+/** The encoding of a text file. */
 export type TextEncoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
 
 /** The decoded content of a file. `encodeText` with the same encoding and BOM returns exactly the same bytes. */

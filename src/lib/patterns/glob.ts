@@ -1,6 +1,7 @@
 /** Maximum number of wildcards in a pattern, so that matching stays fast. */
 export const MAX_WILDCARDS = 50;
 
+/** Returns whether a pattern has more wildcards than are matched. */
 export function hasTooManyWildcards(pattern: string): boolean {
   return (pattern.match(/[*?[{]/g)?.length ?? 0) > MAX_WILDCARDS;
 }

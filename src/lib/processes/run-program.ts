@@ -11,6 +11,7 @@ export type ProgramResult = {
   readonly problem: string | undefined;
 };
 
+/** The folder, variables and limits of a program. */
 export type RunProgramOptions = {
   readonly cwd?: string;
   /** Complete environment; default: the environment of this process. */

@@ -156,6 +156,7 @@ export function getFrontMatterBoolean(facts: FrontMatter['fields'], key: string)
   return ['false', 'no', 'off'].includes(value) ? false : undefined;
 }
 
+/** Returns the nested object of a key. */
 export function getFrontMatterObject(facts: FrontMatter['fields'], key: string): FieldObject | undefined {
   const value = facts[key];
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;

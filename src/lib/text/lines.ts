@@ -1,3 +1,4 @@
+/** The characters that end a line. */
 export type LineEnding = '\n' | '\r\n' | '\r';
 
 /** Returns the line ending of a text: `mixed` for several, `none` for one line. `\r` counts only without any `\n`. */
@@ -25,6 +26,7 @@ export function getLineNumber(text: string, offset: number): number {
   return countNewlines(text.slice(0, offset)) + 1;
 }
 
+/** Counts the newlines of a text. */
 export function countNewlines(text: string): number {
   return countOccurrences(text, '\n');
 }

@@ -8,6 +8,7 @@ export function isPlainAscii(text: string): boolean {
   return !NOT_PRINTABLE_ASCII.test(text);
 }
 
+/** Splits a text into the characters that a reader sees. */
 export function splitGraphemes(text: string): string[] {
   if (isPlainAscii(text)) return text.split('');
   const segments: string[] = [];

@@ -10,6 +10,7 @@ export type WrapGrapheme = {
 /** The offsets of one row; `to` is exclusive. */
 export type RowTextRange = { readonly from: number; readonly to: number };
 
+/** The treatment of spaces and long words at a break. */
 export type WordWrapOptions = {
   /** `trim` drops the spaces at a break, `keep` gives every space its column. */
   readonly spaces: 'trim' | 'keep';

@@ -6,6 +6,7 @@ type Events = readonly JsonObject[];
 /** Writes Messages API events for the blocks of a reply; blocks are addressed by the keys of the source API. */
 export type BlockEventWriter = ReturnType<typeof createBlockEventWriter>;
 
+/** Creates the writer of a reply. */
 export function createBlockEventWriter() {
   const openBlocks = new Map<string, { readonly index: number; readonly content: string }>();
   let nextIndex = 0;

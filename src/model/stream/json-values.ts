@@ -50,6 +50,7 @@ export function narrowToObjects(value: JsonValue | undefined): JsonObject[] {
     .filter((item) => item !== undefined);
 }
 
+/** Returns the value if it is a string. */
 export function narrowToString(value: JsonValue | undefined): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }

@@ -107,6 +107,7 @@ export function isInputDelta(delta: JsonObject): boolean {
   return delta.type === 'input_json_delta' || typeof delta.partial_json === 'string';
 }
 
+/** Creates the finished block from the parts that have arrived. */
 export function finishReplyBlock(block: OpenReplyBlock): AssistantBlock {
   switch (block.kind) {
     case 'text':

@@ -45,6 +45,7 @@ type Step = {
  */
 type ReplyProgress = 'content' | 'frame' | 'none' | 'malformed';
 
+/** Creates the state of a reply before its first event. */
 export function createMessagesReplyState(model: string): MessagesReplyState {
   const usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
   return {

@@ -55,6 +55,7 @@ function findProtection(path: string, policy: Policy): string | undefined {
   return system === undefined ? undefined : `${system} belongs to the system`;
 }
 
+/** Finds a folder of the system below the given one. */
 export function findSystemFolderInside(folder: string): string | undefined {
   return SYSTEM_FOLDERS.find((candidate) => candidate !== folder && isPathInside(candidate, folder));
 }

@@ -21,6 +21,7 @@ const FAMILIES: Readonly<Record<string, RuleFamily>> = {
 /** The rule name that covers every tool of a family, and what a shell command does of that kind. */
 export const FAMILY_RULE_NAMES = { command: 'Bash', read: 'Read', edit: 'Edit' } as const;
 
+/** The rule name for commands that run outside of the sandbox. */
 export const SANDBOX_EXCEPTION_RULE_NAME = 'Outside';
 
 /** The rule name for MCP servers that request sampling. */
@@ -37,6 +38,7 @@ export function getRuleFamily(name: string): RuleFamily | undefined {
   return Object.hasOwn(FAMILIES, name) ? FAMILIES[name] : undefined;
 }
 
+/** Returns whether rules of a name apply to a tool: its own, or those of its family of file tools. */
 export function coversTool(name: string, tool: string): boolean {
   const family = getRuleFamily(tool);
   return name === tool || ((family === 'read' || family === 'edit') && name === FAMILY_RULE_NAMES[family]);

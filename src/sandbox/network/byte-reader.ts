@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream';
 /** Reads the start of a stream step by step and leaves the rest. */
 export type ByteReader = ReturnType<typeof createByteReader>;
 
+/** Creates a reader that pauses the stream after each piece. */
 export function createByteReader(stream: Duplex) {
   let buffered: Buffer = Buffer.alloc(0);
   let hasEnded = false;

@@ -37,6 +37,7 @@ export type ReadOnlySandboxPlanDeps = Omit<VisiblePathsDeps, 'environment'> & {
   readonly getPolicy: (cwd: string) => Policy;
 };
 
+/** Plans what a command sees in the read-only sandbox. */
 export function createReadOnlySandboxPlan(
   deps: ReadOnlySandboxPlanDeps,
   { command, cwd, readable, hidden: searched = [] }: ReadOnlySandboxCommand,

@@ -28,6 +28,7 @@ const FRESH_MS = 86_400_000;
 /** After this time, the process of a draft in another container or on another machine counts as gone. */
 const ELSEWHERE_MS = 3_600_000;
 
+/** The session that a draft belongs to. */
 export type DraftStoreOptions = {
   /** Folder of the sessions of one directory. */
   readonly dir: string;

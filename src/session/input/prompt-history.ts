@@ -11,6 +11,7 @@ const MAX_BYTES = 8_000_000;
 /** Longer prompts are mostly pasted text and are not kept. */
 const MAX_CHARS = 50_000;
 
+/** The history file, and the session that adds to it. */
 export type PromptHistoryOptions = {
   readonly path: string;
   readonly cwd: string;

@@ -14,6 +14,7 @@ type MessageLines = { readonly after: string | null; readonly uuids: readonly st
 /** A chain of lines in which each line names its parent. */
 export type TranscriptLineChain = ReturnType<typeof createTranscriptLineChain>;
 
+/** Creates the chain of a session, or of one of its sub-agents. */
 export function createTranscriptLineChain({ sessionId, agentId }: TranscriptOwner) {
   let last: string | null = null;
   const used = new Set<string>();
@@ -67,6 +68,7 @@ type CompleteReply = { readonly id: string; readonly model: string; readonly blo
 
 const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
 
+/** Creates the writer that adds the lines of replies to a chain. */
 export function createTranscriptReplyWriter(chain: TranscriptLineChain) {
   let open: CompleteReply | undefined;
   const callers = new Map<string, string>();

@@ -14,6 +14,7 @@ import {
 } from './conversation-state.ts';
 import { readTranscript } from './read-transcript.ts';
 
+/** A session as its records tell it. */
 export type RebuiltSession = {
   readonly messages: readonly Message[];
   readonly lastUuid: string | null;

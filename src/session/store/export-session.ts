@@ -85,6 +85,7 @@ function getPromptText({ blocks, sentBlocks }: UserMessage): string {
     .join('\n');
 }
 
+/** The parts of a session that an export contains. */
 export type SessionExportInput = {
   readonly id: string;
   readonly title: string;
@@ -93,7 +94,10 @@ export type SessionExportInput = {
   readonly items: readonly DialogueItem[];
 };
 
+/** The formats of an export. */
 export const SESSION_EXPORT_FORMATS = ['markdown', 'json', 'html'] as const;
+
+/** A format of an export. */
 export type SessionExportFormat = (typeof SESSION_EXPORT_FORMATS)[number];
 
 /** The file extension of each export format. */
@@ -103,6 +107,7 @@ export const SESSION_EXPORT_EXTENSIONS: Readonly<Record<SessionExportFormat, str
   html: 'html',
 };
 
+/** Formats a session as the text of an export file. */
 export function exportSession(session: SessionExportInput, format: SessionExportFormat): string {
   switch (format) {
     case 'json':

@@ -15,6 +15,7 @@ export const SHELL_ID_SYNONYMS = [
   ...['bash_id', 'task_id', 'id', 'session_id', 'process_id', 'terminal_id', 'command_id', 'shell'],
 ];
 
+/** The traits of the BashOutput tool. */
 export const bashOutputTraits: BuiltInToolTraits = defineToolTraits({
   name: 'BashOutput',
   facts: getSessionOnlyFacts,

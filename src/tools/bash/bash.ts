@@ -70,6 +70,7 @@ const input = z.strictObject({
 /** Arguments that only make sense with a sandbox. */
 const SANDBOX_ARGUMENTS = ['outside_sandbox', 'sandbox_write'];
 
+/** The traits of the Bash tool. */
 export const bashTraits: BuiltInToolTraits = defineToolTraits({
   name: 'Bash',
   facts: getCommandToolFacts,

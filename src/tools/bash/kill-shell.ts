@@ -6,6 +6,7 @@ import { getSessionOnlyFacts } from '../tool-facts.ts';
 import { describeUnknownShell, SHELL_ID_SYNONYMS } from './bash-output.ts';
 import { type ShellRegistry, truncateToFirstLine } from './shell-registry.ts';
 
+/** The traits of the KillShell tool. */
 export const killShellTraits: BuiltInToolTraits = defineToolTraits({
   name: 'KillShell',
   aliases: ['KillBash'],

@@ -6,6 +6,7 @@ import { sanitize } from '../../lib/text/sanitize.ts';
 /** Output of any size in bounded memory: head and tail are kept, the whole output is written to a file. */
 export type OutputBuffer = ReturnType<typeof createOutputBuffer>;
 
+/** The sizes of the parts that are kept, and the file of the whole output. */
 export type OutputLimits = {
   /** Size up to which the output is kept whole in memory. */
   readonly keepBytes: number;
@@ -18,6 +19,7 @@ export type OutputLimits = {
   readonly removeKeys?: ((text: string) => string) | undefined;
 };
 
+/** Creates an empty buffer. */
 export function createOutputBuffer(limits: OutputLimits) {
   const file = createOverflowFile(limits);
   /** All chunks, until they exceed `keepBytes`. */

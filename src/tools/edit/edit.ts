@@ -47,6 +47,7 @@ export const EDIT_ARGUMENT_FORMS: AcceptedArgumentForms = {
 const NO_LINE_NUMBERS =
   'Edit works on text, not on line numbers. Give the neighbouring line as old_string, and as new_string that line with the new lines.';
 
+/** The traits of the Edit tool. */
 export const editTraits: BuiltInToolTraits = defineToolTraits({
   name: 'Edit',
   facts: createPathToolFacts('edit', 'file_path'),

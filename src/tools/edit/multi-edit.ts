@@ -30,6 +30,7 @@ const input = z.strictObject({
     .min(1),
 });
 
+/** The traits of the MultiEdit tool. */
 export const multiEditTraits: BuiltInToolTraits = defineToolTraits({
   name: 'MultiEdit',
   facts: createPathToolFacts('edit', 'file_path'),

@@ -26,6 +26,7 @@ const input = z.strictObject({
   edit_mode: z.enum(['replace', 'insert', 'delete']).optional().describe('Default replace'),
 });
 
+/** The traits of the NotebookEdit tool. */
 export const notebookEditTraits: BuiltInToolTraits = defineToolTraits({
   name: 'NotebookEdit',
   facts: createPathToolFacts('edit', 'notebook_path'),
@@ -48,6 +49,7 @@ export const notebookEditTraits: BuiltInToolTraits = defineToolTraits({
   },
 });
 
+/** Creates the tool that edits the cells of a notebook. */
 export function createNotebookEditTool(deps: FileChangeDeps): Tool {
   return buildTool({
     ...notebookEditTraits,

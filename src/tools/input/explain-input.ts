@@ -3,6 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../contracts/j
 import { formatCount, truncate } from '../../lib/text/format.ts';
 import { getValueAt } from './coerce-input.ts';
 
+/** The tool whose input was refused, as the explanation describes it. */
 export type RefusedTool = {
   readonly name: string;
   readonly schema: JsonObject;

@@ -61,6 +61,7 @@ export function getReadTokenLimit(windowTokens: number): number {
   return Math.min(MAX_TOKENS, windowTokens * MAX_WINDOW_SHARE);
 }
 
+/** The traits of the Read tool. */
 export const readTraits: BuiltInToolTraits = defineToolTraits({
   name: 'Read',
   facts: createPathToolFacts('read', 'file_path'),

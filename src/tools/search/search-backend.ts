@@ -19,6 +19,7 @@ type FileQuery = Scope & {
   readonly ignored?: 'listed';
 };
 
+/** A search for text in files. */
 export type TextQuery = Scope & {
   readonly pattern: string;
   readonly mode: 'content' | 'files_with_matches' | 'count';
@@ -145,6 +146,7 @@ export function sortMatchLines(text: string, prefix: string | undefined): readon
   return blocks.flatMap((block) => block.lines);
 }
 
+/** Parses a list of files that ends each name with a zero byte, and sorts it. */
 export function parseSortedFileList(text: string, prefix: string): readonly string[] {
   if (text === '') return [];
   return trimEnd(text, '\0')

@@ -7,6 +7,7 @@ import { splitLines } from '../../lib/text/lines.ts';
 import { IGNORE_FILES } from '../../permissions/paths/search-exclusions.ts';
 import { compileGlob } from './globs.ts';
 
+/** The files that a walk lists. */
 export type WalkOptions = {
   readonly hidden: 'include' | 'skip';
   /** Glob that selects files, even ignored and hidden ones, like ripgrep's `--glob`. */

@@ -11,6 +11,7 @@ import { type BuiltInToolTraits, defineToolTraits } from '../input/call-forms.ts
 
 const PROMPT = `Gives a task to a sub-agent with a conversation of its own; only its last message comes back. For searches that read a lot, and for independent work side by side (several calls in one reply). It sees nothing of this conversation: tell it everything it needs, and what to give back.`;
 
+/** The task of a sub-agent, and the call that gives it. */
 export type SubAgentTask = {
   readonly callId: string;
   readonly type: string;
@@ -63,6 +64,7 @@ const input = z.strictObject({
   isolation: z.enum(['worktree']).optional().describe('On a branch of its own'),
 });
 
+/** The traits of the Task tool. */
 export const taskTraits: BuiltInToolTraits = defineToolTraits({
   name: 'Task',
   aliases: ['Agent'],

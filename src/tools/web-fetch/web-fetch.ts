@@ -30,6 +30,7 @@ const MAX_BYTES = 5_000_000;
 const MAX_PAGE_CHARS = 100_000;
 const CACHE = { ageMs: 15 * 60_000, chars: 5_000_000 };
 
+/** The traits of the WebFetch tool. */
 export const webFetchTraits: BuiltInToolTraits = defineToolTraits({
   name: 'WebFetch',
   facts: createTextToolFacts('fetch', 'url', (url) => ({ kind: 'fetch', url })),

@@ -5,11 +5,13 @@ import { type BuiltInToolTraits, defineToolTraits } from '../input/call-forms.ts
 
 const PROMPT = `Searches the web, for what changed after you were trained. Name the addresses you used.`;
 
+/** A page that a search found. */
 export type WebSearchSource = { readonly title: string; readonly url: string };
 
 /** The result of a web search: the text of the provider's model, and its sources. */
 export type WebSearchAnswer = { readonly text: string; readonly pages: readonly WebSearchSource[] };
 
+/** The domains that a search is limited to, or leaves out. */
 export type WebSearchOptions = {
   readonly allowedDomains?: readonly string[];
   readonly blockedDomains?: readonly string[];
@@ -25,6 +27,7 @@ const input = z
     message: 'give allowed_domains or blocked_domains, not both',
   });
 
+/** The traits of the WebSearch tool. */
 export const webSearchTraits: BuiltInToolTraits = defineToolTraits({
   name: 'WebSearch',
   mainInput: 'query',
@@ -43,6 +46,7 @@ export const webSearchTraits: BuiltInToolTraits = defineToolTraits({
   },
 });
 
+/** Creates the tool that searches the web. */
 export function createWebSearchTool(search: WebSearch) {
   return buildTool({
     ...webSearchTraits,

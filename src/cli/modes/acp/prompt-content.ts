@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { JsonObject } from '../../../contracts/json.ts';
 import type { UserBlock } from '../../../contracts/message.ts';
 
+/** A prompt of an editor, split into what a conversation takes. */
 export type AcpPromptContent = {
   /** Text of the prompt, with `@path` for every linked file. */
   readonly text: string;
@@ -30,6 +31,7 @@ const promptParams = z.object({
 /** Parses the parameters of an extension method that carries a prompt; throws for other ones. */
 export const parsePromptParams = (params: unknown) => promptParams.parse(params);
 
+/** Splits the blocks of a prompt into text, images and attached files. */
 export function parseAcpPromptContent(prompt: readonly ContentBlock[]): AcpPromptContent {
   return {
     text: prompt.map(formatBlock).join(''),

@@ -78,6 +78,7 @@ export function convertMessagesToAcp(messages: readonly Message[]): readonly Ses
   });
 }
 
+/** Creates the update that lists the commands of a session. */
 export function createAcpCommandsUpdate(commands: readonly CommandInfo[]): SessionUpdate {
   return {
     sessionUpdate: 'available_commands_update',

@@ -18,6 +18,7 @@ const UTF_8 = /utf-?8/i;
 /** Locales whose fonts may draw ambiguous characters two columns wide. */
 const EAST_ASIAN = /^(?:zh|ja|ko)/;
 
+/** The content of the screen at its start: a prompt to send, typed text, or an open list. */
 export type InitialScreenContent = Pick<InteractiveStart, 'prompt' | 'typed'> & { readonly opens?: 'sessions' };
 
 /** Resolves the screen options from the environment, the settings and the initial content. */

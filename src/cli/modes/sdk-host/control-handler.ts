@@ -15,6 +15,7 @@ export type ControlHandlerContext = {
 /** Handles one kind of control request; throws an error whose message becomes the error response. */
 export type ControlHandler = (request: JsonObject, context: ControlHandlerContext) => Promise<JsonObject>;
 
+/** Creates the handler of a request that is valid for a schema. */
 export function createControlHandler<Request>(
   schema: z.ZodType<Request>,
   answer: (request: Request, context: ControlHandlerContext) => Promise<JsonObject> | JsonObject,
@@ -33,6 +34,8 @@ export function describeSchemaError({ issues: [issue] }: z.ZodError): string {
 
 /** Schema of a request without parameters. */
 export const noParametersSchema = z.object({});
+
+/** Schema of any JSON object. */
 export const jsonObjectSchema: z.ZodType<JsonObject> = z.record(z.string(), z.json());
 
 /** Thrown for a request that is unknown, or that this conversation cannot handle. */

@@ -27,6 +27,7 @@ type Exchange = {
   readonly result: JsonObject;
 };
 
+/** Creates the writer of the lines that the host reads: events, and one result for each exchange. */
 export function createHostOutputWriter(
   conversation: Conversation,
   output: OutputOptions,
@@ -103,6 +104,7 @@ function updateReplyFinal(before: boolean, event: AgentEvent): boolean {
 /** A map between the ids hosts give their messages and the message ids of the conversation. */
 export type HostMessageIdMap = ReturnType<typeof createHostMessageIdMap>;
 
+/** Creates an empty map. */
 export function createHostMessageIdMap() {
   const hostIds = new Map<string, string>();
   const messageIds = new Map<string, string>();

@@ -33,6 +33,7 @@ export type ControlDispatcherDeps = {
   readonly awaitsInitialize: boolean;
 };
 
+/** Creates the dispatcher of the control requests of a host, which opens the conversation at the first of them. */
 export function createControlDispatcher(
   options: CliRunOptions,
   lazyConversation: LazyConversation,

@@ -145,6 +145,7 @@ function createHooks(
   );
 }
 
+/** Creates the response to an initialize request. */
 export async function createInitializeResponse(
   conversation: Conversation,
   request: JsonObject,

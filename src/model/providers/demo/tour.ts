@@ -8,6 +8,8 @@ export type DemoProject = { readonly projectDir: string; readonly cwd: string };
 
 /** The steps of the tour, in order. */
 export const TOUR_STEPS = ['search', 'read', 'test', 'edit', 'retest', 'receipt'] as const;
+
+/** The name of a step of the tour. */
 export type TourStepName = (typeof TOUR_STEPS)[number];
 
 /** One reply of the tour: thinking, text and one tool call. */

@@ -103,6 +103,7 @@ export function formatPartKey(item: string, { content_index }: JsonObject): stri
   return `${item}.${narrowToNumber(content_index) ?? 0}`;
 }
 
+/** Writes a piece of text. */
 export function writeResponsesText(text: string, key: string, state: ResponsesReaderState): Events {
   const { writer } = state;
   state.text += text;
@@ -123,14 +124,17 @@ export function includesText(text: string, part: string): boolean {
   return text.includes(part) || text.replace(/\s+/g, '').includes(part.replace(/\s+/g, ''));
 }
 
+/** Reads the text of a message part, also of a refusal. */
 export function readPartText(part: JsonObject): string {
   return narrowToString(part.text) ?? narrowToString(part.refusal) ?? '';
 }
 
+/** Writes a piece of thinking. */
 export function writeResponsesThinking(thinking: string, item: string, { writer }: ResponsesReaderState): Events {
   return [...writer.start(item, EMPTY_THINKING_BLOCK), ...writer.append(item, { type: 'thinking_delta', thinking })];
 }
 
+/** Starts the block of a tool call. */
 export function startResponsesCall(
   raw: JsonObject,
   item: string,
@@ -142,6 +146,7 @@ export function startResponsesCall(
   return writer.start(item, { type: 'tool_use', id, name: tools.get(name) ?? name, input: {} });
 }
 
+/** Reads the id, name and input of a tool call. */
 export function readResponsesCall(raw: JsonObject): ResponsesCall {
   const id = narrowToString(raw.call_id) ?? narrowToString(raw.id) ?? '';
   return { id, name: narrowToString(raw.name) ?? '', input: stringifyInput(raw.arguments) };
@@ -164,6 +169,7 @@ function finishToolCall(raw: JsonObject, item: string, state: ResponsesReaderSta
   return [...startEvents, ...pieceEvents, ...writeResponsesInput(rest, key, state), ...writer.end(key)];
 }
 
+/** Writes a piece of the input of a tool call. */
 export function writeResponsesInput(partial_json: string, key: string, { writer }: ResponsesReaderState): Events {
   return partial_json === '' ? [] : writer.append(key, { type: 'input_json_delta', partial_json });
 }

@@ -32,6 +32,7 @@ export function hasAssignmentProblem({ assignments }: ResolvedCommand): boolean 
   return assignments.some(({ problem }) => problem !== undefined);
 }
 
+/** The questions that the analysis asks about the disk. */
 export type DiskLookup = ReturnType<typeof createDiskLookup>;
 
 /** A lookup that finds nothing, so everything that depends on the disk is unknown. */
@@ -61,6 +62,7 @@ export function getArgPath(word: ShellArgument): string {
 
 const MAX_NAMES = 1_000;
 
+/** Creates the lookup of folders and names on the disk of a call. */
 export function createDiskLookup(context: DecisionContext) {
   return {
     /** Returns the folder that `cd` leads to, or `undefined` if it is unknown. */

@@ -100,6 +100,7 @@ function hasLooseBraces({ text, parts = [] }: Word): boolean {
   return open !== -1 && unquoted.lastIndexOf('}') > open && /,|\.\./.test(unquoted.slice(open));
 }
 
+/** Lists the command substitutions in a word. */
 export function listSubstitutions(word: Word): readonly Extract<WordPart, { type: 'CommandExpansion' }>[] {
   return (word.parts ?? []).flatMap((part) => {
     if (part.type === 'CommandExpansion') return [part];

@@ -97,6 +97,7 @@ export function readGitConfig(fs: PermissionFs, path: string): readonly GitConfi
   return config.ok ? config.entries : `${path} cannot be parsed reliably: ${config.problem}.`;
 }
 
+/** Reads a file; `undefined` if it cannot be read. */
 export function readTextFile(fs: PermissionFs, path: string): string | undefined {
   try {
     return fs.readFile(path);

@@ -141,6 +141,7 @@ export type ProgramFacts = {
   readonly readOnlyOptions?: ProgramFlags;
 };
 
+/** Facts about programs, by the name of the program. */
 export type ProgramFactsByName = Readonly<Record<string, ProgramFacts>>;
 
 /** The file names that a command prints. */

@@ -114,6 +114,7 @@ const FIND_PREDICATES = new Set(
   ),
 );
 
+/** Analyzes the arguments of `find`: its folders, then predicates that only read. */
 export function analyzeFindCommand(args: readonly ShellArgument[]): ReadOnlyAnalysis {
   const expanded = args.find((arg) => arg.kind !== 'literal');
   if (expanded !== undefined) return refuse(`${expanded.text} is expanded before find sees it.`);

@@ -1,5 +1,6 @@
 import { createGlobSegmentTest, isExactGlobPattern } from '../../paths/folder-scan.ts';
 
+/** An option of a search with its value. */
 export type ParsedSearchOption = { readonly flag: string; readonly value: string };
 
 /**
