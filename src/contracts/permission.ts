@@ -185,6 +185,8 @@ export type Decision = {
   readonly matched: readonly Rule[];
   readonly trace: readonly TraceStep[];
   readonly unanalysed?: readonly string[];
+  /** The parts of a command line that is not allowed as a whole, if some of them would run alone. */
+  readonly parts?: { readonly refused: readonly string[]; readonly allowed: readonly string[] };
   /** Auto mode may let the small model answer this question. */
   readonly mayBeJudged?: true;
   readonly suggestions: readonly RuleSuggestion[];

@@ -14,6 +14,7 @@ import type { PermissionJudgeInput, PermissionJudgement } from './auto-mode.ts';
 import { findCallConcealment, getAnswerRememberScope, listCallRisks } from './call-risks.ts';
 import type { GetToolFacts } from './create-decision-context.ts';
 import { decide } from './decide.ts';
+import { formatParts } from './denial-message.ts';
 import { readScriptStarts, type ScriptHashes } from './named-scripts.ts';
 import type { PermissionFs } from './permission-fs.ts';
 import { escapeRulePath } from './permission-policy-source.ts';
@@ -74,7 +75,12 @@ export async function requestApproval(
   if (judged.verdict === 'allow' || deps.askUser === undefined) return { answer: undefined, decision: judged };
   const { reasons, trace } = judged;
   const request = await createRequest(pending, deps, signal);
-  return { answer: await deps.askUser({ ...request, reasons, trace }, signal), decision: judged };
+  const rest =
+    judged.parts === undefined ? [] : [`The other parts need no approval: ${formatParts(judged.parts.allowed)}.`];
+  return {
+    answer: await deps.askUser({ ...request, reasons: [...reasons, ...rest], trace }, signal),
+    decision: judged,
+  };
 }
 
 async function createRequest(

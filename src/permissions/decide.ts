@@ -87,7 +87,10 @@ function combineFindings(context: DecisionContext, findings: AnalysisFindings): 
   const unanswered = findings.requirements.filter((_, index) => steps[index]?.verdict === 'ask');
   const refused = steps.filter((step) => step.verdict === 'deny');
   if (refused.length > 0)
-    return createDecision(context, findings, 'deny', refused, [...breakers, ...askRules, ...steps]);
+    return {
+      ...createDecision(context, findings, 'deny', refused, [...breakers, ...askRules, ...steps]),
+      ...listParts(findings, steps),
+    };
   if (breakers.length > 0) {
     const trace =
       strict === 'deny' ? [...breakers, modeStep(mode, 'deny', 'nothing that needs approval runs')] : breakers;
@@ -101,12 +104,30 @@ function combineFindings(context: DecisionContext, findings: AnalysisFindings): 
   }
   const asking = steps.filter((step) => step.verdict === 'ask');
   if (asking.length > 0 || steps.length === 0) {
-    const decision = createDecision(context, findings, 'ask', asking, steps, unanswered);
+    const decision = {
+      ...createDecision(context, findings, 'ask', asking, steps, unanswered),
+      ...listParts(findings, steps),
+    };
     return mode === 'auto' && canJudgeDecideCall(context.facts, unanswered)
       ? { ...decision, mayBeJudged: true }
       : decision;
   }
   return createDecision(context, findings, 'allow', steps, steps);
+}
+
+/** Lists the parts of a command line that are refused, and those that would run alone; nothing if there are not both. */
+function listParts(
+  { requirements, unanalysed }: AnalysisFindings,
+  steps: readonly TraceStep[],
+): Pick<Decision, 'parts'> {
+  // A requirement of the line as a whole says nothing about its parts.
+  const isOfLine = requirements.some(({ part }, index) => part === undefined && steps[index]?.verdict !== 'allow');
+  const parts = [...new Set(requirements.flatMap(({ part }) => part ?? []))];
+  const isAllowed = (part: string) =>
+    requirements.every((requirement, index) => requirement.part !== part || steps[index]?.verdict === 'allow');
+  const allowed = parts.filter(isAllowed);
+  const hasBoth = allowed.length > 0 && allowed.length < parts.length && !isOfLine && unanalysed.length === 0;
+  return hasBoth ? { parts: { refused: parts.filter((part) => !isAllowed(part)), allowed } } : {};
 }
 
 /** Evaluates one requirement: a rule or default may allow it, then the mode allows or denies it, otherwise it asks. */

@@ -77,6 +77,8 @@ export type Requirement = {
    * sandbox, or on such a machine beside a command that runs on the host.
    */
   readonly holdsIn?: 'sandbox' | 'company' | 'host';
+  /** The command of the line that it belongs to, if that is known. */
+  readonly part?: string;
   /** The program of a command that only reads, or that a rule allows. */
   readonly program?: string;
   /** Real paths of files that must be hidden. */

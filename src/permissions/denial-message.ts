@@ -1,5 +1,6 @@
 import type { CallDenial } from '../contracts/denial.ts';
 import type { Decision, PermissionMode, Policy, Rule, ToolFacts } from '../contracts/permission.ts';
+import { formatCount } from '../lib/text/format.ts';
 import { isRuleForTool } from './collect-call-findings.ts';
 import { describeRule } from './decision-context.ts';
 import { findDeadReason, type KnownTools } from './lint-rules.ts';
@@ -26,9 +27,29 @@ export function getCallDenial({ trace, reasons }: Decision): CallDenial {
 /** Formats a denial for the model: the reason, the nearest rule, and what would be allowed. */
 export function formatDenialMessage(call: DeniedCall): string {
   const { facts, decision } = call;
-  return [`${facts.tool} was not run: ${decision.reasons.join(' ')}`, describeNearRule(call), ...suggestRemedies(call)]
+  const near = decision.parts === undefined ? describeNearRule(call) : formatRefusedParts(decision.parts);
+  return [`${facts.tool} was not run: ${decision.reasons.join(' ')}`, near, ...suggestRemedies(call)]
     .filter((part) => part !== '')
     .join(' ');
+}
+
+const MAX_PARTS = 5;
+const MAX_PART_LENGTH = 80;
+
+/** Formats the parts of a refused command line for the model. */
+function formatRefusedParts({ refused, allowed }: NonNullable<Decision['parts']>): string {
+  return `Refused: ${formatParts(refused)}. The other parts may be sent alone: ${formatParts(allowed)}.`;
+}
+
+/** Formats parts of a command line as a list of limited length. */
+export function formatParts(parts: readonly string[]): string {
+  const shown = parts.slice(0, MAX_PARTS).map((part) => {
+    const line = part.replace(/\s+/g, ' ');
+    return line.length > MAX_PART_LENGTH ? `${line.slice(0, MAX_PART_LENGTH)}…` : line;
+  });
+  return [...shown, ...(parts.length > MAX_PARTS ? [formatCount(parts.length - MAX_PARTS, 'other part')] : [])].join(
+    ', ',
+  );
 }
 
 function suggestRemedies({ facts, decision, policy }: DeniedCall): readonly string[] {

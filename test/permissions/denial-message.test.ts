@@ -4,7 +4,7 @@ import { decide, denyIfUnattended } from '../../src/permissions/decide.ts';
 import { formatDenialMessage, getCallDenial } from '../../src/permissions/denial-message.ts';
 import { diskFs } from '../../src/permissions/permission-fs.ts';
 import { getToolFacts } from '../../src/tools/tool-traits.ts';
-import { makeFixture, policyFor, type Setup } from './fixture.ts';
+import { decideBash, makeFixture, policyFor, type Setup } from './fixture.ts';
 
 const fixture = makeFixture();
 
@@ -17,13 +17,12 @@ function deny(command: string, setup: Setup = {}) {
 
 const NEAR = 'Bash(pytest:*) (settings.json:1) would allow its part of the command by itself, without the rest.';
 
-test.each([
-  ['another command after it', 'pytest -q && make all'],
-  ['an output file', 'pytest -q > /etc/motd'],
-  ['a command before it', 'cd src; make; pytest -q'],
-])('a rule that covers only a part of a command is named: %s', (_, command) => {
-  expect(deny(command, { allow: ['Bash(npm:*)', 'Bash(pytest:*)'] }).message).toContain(NEAR.replace(':1)', ':2)'));
-});
+test.each([['an output file', 'pytest -q > /etc/motd']])(
+  'a rule that covers only a part of a command is named: %s',
+  (_, command) => {
+    expect(deny(command, { allow: ['Bash(npm:*)', 'Bash(pytest:*)'] }).message).toContain(NEAR.replace(':1)', ':2)'));
+  },
+);
 
 test.each([
   'PYTHONPATH=src pytest -q',
@@ -34,6 +33,30 @@ test.each([
   'pytest "$X"',
 ])('a rule that differs only in spelling is named: %s', (command) => {
   expect(deny(command, { allow: ['Bash(pytest:*)'] }).message).toContain('Bash(pytest:*) (settings.json:1) comes near');
+});
+
+test.each([
+  ['pytest -q && make all', 'make all', 'pytest -q'],
+  ['cd src; make; pytest -q', 'make', 'cd src, pytest -q'],
+  ['date && git status | head -3 && npm i x', 'npm i x', 'date, git status, head -3'],
+  ['npm ls && pytest', 'npm ls', 'pytest'],
+  ['ls && echo x > out', 'echo x > out', 'ls'],
+  [
+    'make a; make b; pytest; make c; make d; make e; make f',
+    'make a, make b, make c, make d, make e, 1 other part',
+    'pytest',
+  ],
+])('a refusal names its parts and those that may be sent alone: %s', (command, refused, alone) => {
+  const { message } = deny(command, { allow: ['Bash(pytest:*)'] });
+  expect(message).toContain(`Refused: ${refused}. The other parts may be sent alone: ${alone}.`);
+  const parts = alone.split(', ').filter((part) => part !== 'head -3');
+  expect(parts.filter((part) => decideBash(fixture, part, { allow: ['Bash(pytest:*)'] }).verdict !== 'allow')).toEqual(
+    [],
+  );
+});
+
+test.each(['make all', 'make $X; pytest', 'pytest > /etc/motd'])('without such parts it names none: %s', (command) => {
+  expect(deny(command, { allow: ['Bash(pytest:*)'] }).message).not.toContain('may be sent alone');
 });
 
 test('a command without a similar rule names none', () => {

@@ -172,7 +172,13 @@ function collectAllRequirements(
   const taintedContext = addTaint(context, taint);
   const createCollector = (names: NamesOnDisk) =>
     memoizeByCommand((command) =>
-      withoutSecretRules(listUsedSecrets(context, command, taint), collectRequirements(taintedContext, command, names)),
+      addPart(
+        command.text,
+        withoutSecretRules(
+          listUsedSecrets(context, command, taint),
+          collectRequirements(taintedContext, command, names),
+        ),
+      ),
     );
   const collected = commands.map(createCollector('may change'));
   const collectAsNow = createCollector('as now');
@@ -186,6 +192,11 @@ function collectAllRequirements(
   }
   return collected;
 }
+
+const addPart = (part: string, { requirements, hardens }: CommandRequirements): CommandRequirements => ({
+  requirements: requirements.map((requirement) => ({ ...requirement, part })),
+  hardens,
+});
 
 /** True for commands that read, or that write plain files, each of them checked; not for what may create links. */
 function addsNoLinks({ requirements }: CommandRequirements): boolean {

@@ -34,7 +34,9 @@ export function getReadOnlyEnforcement(
       const { holdsIn, program = '' } = requirement;
       const reads = holdsIn === 'company' || ruledPrograms.has(program);
       const holds = hasSandbox && (holdsIn === 'host' || (reads && facts.blocked === undefined));
-      return holds ? requirement : requireSandbox(requirement);
+      return holds
+        ? requirement
+        : requireSandbox(requirement, hasSandbox && facts.blocked === undefined ? 'beside others' : 'nowhere');
     }),
   };
 }
@@ -49,7 +51,13 @@ function getRuledProgram({ kind, allowedBy, program }: Requirement): readonly st
   return kind === 'command' && allowedBy?.by === 'rule' && program !== undefined ? [program] : [];
 }
 
-function requireSandbox(requirement: Requirement): Requirement {
+const WHY_OUTSIDE = {
+  'beside others': 'and other parts of the line run outside. Alone it runs there without approval.',
+  nowhere: 'and cannot run there now.',
+} as const;
+
+/** Requires approval for what only reads in the sandbox: `beside others`, it could run there alone. */
+function requireSandbox(requirement: Requirement, runs: 'beside others' | 'nowhere'): Requirement {
   if (requirement.holdsIn === undefined || requirement.allowedBy?.by !== 'default') return requirement;
   const { allowedBy: _, hides: __, subject, elsewhere: rule, textElsewhere: text, ...rest } = requirement;
   if (rule !== undefined)
@@ -62,6 +70,6 @@ function requireSandbox(requirement: Requirement): Requirement {
   return {
     ...rest,
     subject,
-    text: text ?? `${subject} only reads inside the read-only sandbox, and cannot run there now.`,
+    text: text ?? `${subject} only reads inside the read-only sandbox, ${WHY_OUTSIDE[runs]}`,
   };
 }
