@@ -12,7 +12,8 @@ import { collectShellEffects, type ReachableCommand } from './shell/effects/coll
 import { findSizeProblem } from './shell/parse/check-source.ts';
 import { getProgramBaseName } from './shell/parse/shell-words.ts';
 import { findProgramFacts } from './shell/programs/find-program-facts.ts';
-import { describeTaskKey, hasProjectTasks, listProjectTasks, readTaskLines } from './shell/programs/project-tasks.ts';
+import { readTaskLines } from './shell/programs/package-scripts.ts';
+import { describeTaskKey, hasProjectTasks, listProjectTasks } from './shell/programs/project-tasks.ts';
 
 /** The hashes of scripts by their path. */
 export type ScriptHashes = ReadonlyMap<string, string>;
@@ -26,7 +27,7 @@ type ScriptSearch = {
   readonly lines: Set<string>;
 };
 
-const MAX_DEPTH = 3;
+const MAX_DEPTH = 8;
 const MAX_FOUND = 200;
 
 /**

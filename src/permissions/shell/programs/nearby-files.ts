@@ -1,0 +1,34 @@
+import { createHash } from 'node:crypto';
+import { dirname, join } from 'node:path/posix';
+import type { PermissionFs } from '../../permission-fs.ts';
+import { readTextFile } from './git-repository.ts';
+
+const MAX_NAMES = 100;
+
+/** Finds the files of these names in the nearest folder above that has one. */
+export function findNearest(folder: string, names: readonly string[], fs: PermissionFs): readonly string[] {
+  const found = names.map((name) => join(folder, name)).filter((path) => isThere(fs, path));
+  return found.length > 0 || folder === dirname(folder) ? found : findNearest(dirname(folder), names, fs);
+}
+
+export function isThere(fs: PermissionFs, path: string): boolean {
+  try {
+    return fs.lstat(path) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+/** Reads a file that is most often missing: errors are slow. */
+export const readPresentFile = (fs: PermissionFs, path: string) =>
+  isThere(fs, path) ? (readTextFile(fs, path) ?? '') : '';
+
+export function listNames(fs: PermissionFs, folder: string): readonly string[] {
+  try {
+    return fs.readdir(folder).slice(0, MAX_NAMES);
+  } catch {
+    return [];
+  }
+}
+
+export const computeHash = (text: string) => createHash('sha256').update(text).digest('hex');
