@@ -8,6 +8,7 @@ import type {
   Policy,
   ToolFacts,
 } from '../contracts/permission.ts';
+import type { BlockedEffect } from '../contracts/sandbox.ts';
 import type { CallRequest } from '../contracts/tool.ts';
 import { formatHomePath } from '../lib/files/path-style.ts';
 import type { PermissionJudgeInput, PermissionJudgement } from './auto-mode.ts';
@@ -18,6 +19,7 @@ import { formatParts } from './denial-message.ts';
 import { readScriptStarts, type ScriptHashes } from './named-scripts.ts';
 import type { PermissionFs } from './permission-fs.ts';
 import { escapeRulePath } from './permission-policy-source.ts';
+import { isPathInside } from './resolve-path.ts';
 import { formatRule, parseRule } from './rules/parse-rule.ts';
 import { FAMILY_RULE_NAMES } from './rules/rule-families.ts';
 import { narrowRulesToPrograms } from './sandbox-exceptions/run-outside.ts';
@@ -125,7 +127,10 @@ function suggestSandbox(
   { facts, policy }: PendingApproval,
   { offerSandbox, fs }: ApprovalDeps,
 ): Pick<PermissionRequest, 'canSandbox'> {
-  if (facts.kind !== 'shell') return {};
+  const isInWorkspace = (effect: BlockedEffect) =>
+    effect.kind === 'write' && policy.workspaceRoots.some((root) => isPathInside(effect.path ?? '/', root));
+  // What the read-only sandbox kept it from outside the workspace, this one does too.
+  if (facts.kind !== 'shell' || facts.blocked?.every(isInWorkspace) === false) return {};
   const sandboxed = offerSandbox?.(policy);
   return sandboxed !== undefined && decide(facts, sandboxed, fs).verdict === 'allow' ? { canSandbox: true } : {};
 }

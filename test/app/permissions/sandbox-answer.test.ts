@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { PermissionAnswer, PermissionRequest } from '../../../src/contracts/permission.ts';
@@ -9,13 +9,19 @@ import { composed } from '../../support/composed.ts';
 import { NO_SANDBOX } from '../../support/sandbox.ts';
 import { createTempProject, type TempProject } from '../../support/temp-project.ts';
 
+const { PATH = '' } = process.env;
 const bash = (command: string) => toolUse('Bash', { command });
 
 /** Runs commands one after the other, with an answer for each question; returns the questions and the last request. */
-async function run(project: TempProject, commands: readonly string[], answer: PermissionAnswer) {
+async function run(project: TempProject, commands: readonly string[], answer: PermissionAnswer, path = '') {
   const turns = [...commands.map((command) => calls(bash(command))), says('Done.')];
   await using server = await startApiServer({ turns });
-  const made = await composed(project, server.url, { frontend: 'screen' });
+  const made = await composed(
+    project,
+    server.url,
+    { frontend: 'screen' },
+    path === '' ? {} : { PATH: `${path}:${PATH}` },
+  );
   const asked: PermissionRequest[] = [];
   const { agent } = made.conversation;
   agent.subscribe((event) => {
@@ -61,6 +67,13 @@ describe.skipIf(NO_SANDBOX !== undefined)('the sandbox as an answer', () => {
     const plain = await run(project, ['touch one', 'touch two', 'cat ~/.ssh/id_rsa', 'rm -rf ~'], yes);
     expect(plain.asked.map(({ canSandbox }) => canSandbox)).toEqual([true, true, undefined, undefined]);
     expect(plain.sandbox).toBeUndefined();
+    // What the read-only sandbox kept a command from outside the workspace, this one does too.
+    const bin = join(project.home, 'bin');
+    await project.write('../home/bin/nproc', `#!/bin/sh\necho > ${project.home}/state\n`);
+    await project.write('../home/bin/whoami', `#!/bin/sh\necho > ${project.dir}/state\n`);
+    for (const name of ['nproc', 'whoami']) await chmod(join(bin, name), 0o755);
+    const again = await run(project, ['nproc', 'whoami'], yes, bin);
+    expect(again.asked.map(({ canSandbox }) => canSandbox)).toEqual([undefined, true]);
     await writeFile(join(project.ouroHome, 'settings.json'), JSON.stringify({ sandbox: { enabled: false } }));
     expect((await run(project, ['touch one'], yes)).asked.map(({ canSandbox }) => canSandbox)).toEqual([undefined]);
   });
