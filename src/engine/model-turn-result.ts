@@ -71,8 +71,11 @@ export function isBrokenAfterCalls(turn: ModelTurn): boolean {
   return turn.failure !== undefined && isTransientFailure(turn.failure) && turn.calls.countStarted() > 0;
 }
 
+/** Creates the ids of messages. */
+export type IdSource = Pick<QueryDeps, 'newId'>;
+
 /** Creates a message from ouro to the model, marked as such by its origin. */
-export function createMetaMessage(deps: Pick<QueryDeps, 'newId'>, origin: UserOrigin, text: string): UserMessage {
+export function createMetaMessage(deps: IdSource, origin: UserOrigin, text: string): UserMessage {
   return { role: 'user', id: deps.newId(), origin, blocks: [{ type: 'text', text }] };
 }
 

@@ -1,5 +1,5 @@
 import { basename } from 'node:path/posix';
-import type { Rule, ToolFacts } from '../contracts/permission.ts';
+import type { CommandFacts, Rule, ToolFacts } from '../contracts/permission.ts';
 import { readRegularFileSync } from '../lib/files/read-regular-file.ts';
 import { compileStarPattern } from '../lib/patterns/glob.ts';
 import { sanitize } from '../lib/text/sanitize.ts';
@@ -98,7 +98,7 @@ const SEPARATORS = /[\s"'`;|&<>()=,{}$]+/;
 
 /** Reads the files of this session that a command names, by base name; `too long` above the limit. */
 export function findSessionWrittenFiles(
-  facts: Pick<ToolFacts, 'command' | 'shell'>,
+  facts: CommandFacts,
   written: readonly string[],
 ): readonly WrittenFile[] | 'too long' {
   const { command = '' } = facts;

@@ -1,6 +1,13 @@
 import { domainToUnicode } from 'node:url';
 import type { JsonObject, JsonValue } from '../contracts/json.ts';
-import type { CallRisk, Decision, PermissionRequest, RememberScope, ToolFacts } from '../contracts/permission.ts';
+import type {
+  CallRisk,
+  CommandFacts,
+  Decision,
+  PermissionRequest,
+  RememberScope,
+  ToolFacts,
+} from '../contracts/permission.ts';
 import { isSecretFileArg } from './paths/secret-paths.ts';
 import { getShellAnalysis } from './shell/analyze.ts';
 import { collectShellEffects, type ReachableCommand } from './shell/effects/collect-shell-effects.ts';
@@ -211,7 +218,7 @@ export function hasLookalikeText(text: string): boolean {
 }
 
 /** Returns the names of all programs of a command line. */
-function listNames(facts: Pick<ToolFacts, 'command' | 'shell'>): readonly string[] {
+function listNames(facts: CommandFacts): readonly string[] {
   const { command, parse } = getShellAnalysis(facts);
   return collectShellEffects(parse(command), parse).commands.map(({ argv }) => argv[0] ?? '');
 }

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { ScriptStart } from '../contracts/display.ts';
-import type { Decision, ToolFacts } from '../contracts/permission.ts';
+import type { CommandFacts, Decision, ToolFacts } from '../contracts/permission.ts';
 import { isPathBelow } from '../lib/files/path-style.ts';
 import { readRegularFileSync } from '../lib/files/read-regular-file.ts';
 import { memoizeByKey } from '../lib/memoize.ts';
@@ -45,7 +45,7 @@ export function listNamedScripts(
   return found;
 }
 
-function addScripts(facts: Pick<ToolFacts, 'command' | 'shell'>, cwd: string, search: ScriptSearch): void {
+function addScripts(facts: CommandFacts, cwd: string, search: ScriptSearch): void {
   const { command } = facts;
   const { fs, depth, found } = search;
   if (command === undefined || findSizeProblem(command) !== undefined) return;
@@ -89,7 +89,7 @@ function addScripts(facts: Pick<ToolFacts, 'command' | 'shell'>, cwd: string, se
   }
 }
 
-function collectCommands(facts: Pick<ToolFacts, 'command' | 'shell'>, command: string) {
+function collectCommands(facts: CommandFacts, command: string) {
   const { parse } = getShellAnalysis(facts);
   return collectShellEffects(parse(command), parse);
 }

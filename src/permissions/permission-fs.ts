@@ -1,6 +1,6 @@
 import { type Dirent, lstatSync, readdirSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { getErrnoCode } from '../lib/errors.ts';
-import { MOUNT_NOT_ANSWERING, type MountHealth } from '../lib/files/mount-health.ts';
+import { type HungMountFinder, MOUNT_NOT_ANSWERING } from '../lib/files/mount-health.ts';
 import { HOST_PATH_STYLE, toNativePath, toPosixPath } from '../lib/files/path-style.ts';
 import { readRegularFileSync } from '../lib/files/read-regular-file.ts';
 
@@ -58,7 +58,7 @@ export const diskFs: PermissionFs =
       };
 
 /** Creates a file system that throws for paths in mounts that do not answer; a call about them would block everything. */
-export function rejectHungMountPaths(fs: PermissionFs, { findHung }: Pick<MountHealth, 'findHung'>): PermissionFs {
+export function rejectHungMountPaths(fs: PermissionFs, { findHung }: HungMountFinder): PermissionFs {
   return mapAccess(fs, (access) => (path) => {
     if (findHung(path) !== undefined) throw new Error(MOUNT_NOT_ANSWERING);
     return access(path);

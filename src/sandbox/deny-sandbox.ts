@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 import type { Environment } from '../contracts/environment.ts';
 import type { Policy } from '../contracts/permission.ts';
 import { hasAccess } from '../lib/files/has-access.ts';
-import type { MountHealth } from '../lib/files/mount-health.ts';
+import type { HungMountFinder } from '../lib/files/mount-health.ts';
 import { isPathInside } from '../permissions/resolve-path.ts';
 import { findSandboxProgram } from './backend.ts';
 import { buildClosedFolder } from './bwrap.ts';
@@ -23,7 +23,7 @@ export type DenySandboxDeps = {
   readonly canEnforce: () => boolean;
   readonly now: () => number;
   readonly privateTmp: Pick<PrivateTmp, 'getCoverFile'>;
-  readonly mounts?: Pick<MountHealth, 'findHung'>;
+  readonly mounts?: HungMountFinder;
 };
 
 /** The paths that rules deny, as they are when a command starts. Real paths that exist. */

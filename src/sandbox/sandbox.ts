@@ -6,7 +6,7 @@ import type { SandboxPaths } from '../contracts/sandbox.ts';
 import type { Settings } from '../contracts/settings.ts';
 import { ToolFailure } from '../contracts/tool.ts';
 import { getErrorMessage } from '../lib/errors.ts';
-import type { MountHealth } from '../lib/files/mount-health.ts';
+import type { HungMountFinder } from '../lib/files/mount-health.ts';
 import { listFolderNames } from '../lib/files/read-or-default.ts';
 import { isProgramControlFile } from '../permissions/paths/program-files.ts';
 import {
@@ -34,7 +34,7 @@ export type SandboxDeps = {
   readonly environment: Environment;
   readonly cwd: string;
   readonly now: () => number;
-  readonly mounts?: Pick<MountHealth, 'findHung'>;
+  readonly mounts?: HungMountFinder;
   readonly getSettings: () => Pick<Settings, 'sandbox' | 'env'>;
   /** Returns the workspace folders. */
   readonly getRoots: () => readonly string[];

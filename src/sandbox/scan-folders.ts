@@ -1,5 +1,5 @@
 import { readdirSync, statSync } from 'node:fs';
-import type { MountHealth } from '../lib/files/mount-health.ts';
+import type { HungMountFinder } from '../lib/files/mount-health.ts';
 
 const MAX_DEPTH = 12;
 const MAX_FOLDERS = 2_000;
@@ -39,7 +39,7 @@ type CachedFolder = { readonly stamp: number; readonly readAtMs: number; readonl
 /** Creates a scanner that reads a folder again only if it has changed, and enters no mount that does not answer. */
 export function createFolderScanner(
   now: () => number,
-  { findHung }: Pick<MountHealth, 'findHung'> = { findHung: () => undefined },
+  { findHung }: HungMountFinder = { findHung: () => undefined },
 ): ScanFolders {
   /** The known folders by the key of the tests, the last used key last. */
   const caches = new Map<string, Map<string, CachedFolder>>();

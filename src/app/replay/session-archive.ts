@@ -22,12 +22,10 @@ import {
 import { deleteSession, renameSession } from '../../session/store/manage-sessions.ts';
 import { pruneSessions } from '../../session/store/prune-sessions.ts';
 import { type SessionSearchHit, searchSessions } from '../../session/store/search-sessions.ts';
-import type { SessionSummary } from '../../session/store/session-summary.ts';
+import type { SessionFile, SessionSummary } from '../../session/store/session-summary.ts';
 import { createBugReportCapsule } from './bug-report-capsule.ts';
 
 export type { SessionSummary } from '../../session/store/session-summary.ts';
-
-type SessionFile = Pick<SessionSummary, 'id' | 'path'>;
 
 /** The operations on stored sessions that do not open a session. */
 export type StoredSessionOperations = {

@@ -1,7 +1,7 @@
 import type { Message, UserMessage } from '../../contracts/message.ts';
-import type { QueryDeps, QueryState } from '../../contracts/query.ts';
+import type { QueryState } from '../../contracts/query.ts';
 import { resolveUndefinedOnAbort } from '../../lib/promises.ts';
-import { getReplyMessages } from '../model-turn-result.ts';
+import { getReplyMessages, type IdSource } from '../model-turn-result.ts';
 import { appendMessages, EMPTY_RECOVERY_LEDGER, type PhaseVerdict, retry, stop } from '../query-state.ts';
 import type { CompletedCall } from '../tool-calls/tool-scheduler.ts';
 import { emitVerdictMessages, type LoopPhase } from '../turn-phases.ts';
@@ -28,7 +28,7 @@ function collectTurnMessages(
   reply: readonly Message[],
   ended: readonly CompletedCall[],
   attachments: readonly string[],
-  deps: Pick<QueryDeps, 'newId'>,
+  deps: IdSource,
 ): readonly Message[] {
   const texts = [...ended.flatMap((call) => call.completion.attachments), ...attachments].filter(
     (text) => text.trim() !== '',

@@ -1,6 +1,6 @@
 import type { Message, TextBlock, UserMessage } from '../../contracts/message.ts';
-import type { QueryDeps, QueryState } from '../../contracts/query.ts';
-import { type ModelTurn, trimReply } from '../model-turn-result.ts';
+import type { QueryState } from '../../contracts/query.ts';
+import { type IdSource, type ModelTurn, trimReply } from '../model-turn-result.ts';
 import { appendMessages, type PhaseVerdict, stop } from '../query-state.ts';
 import { emitVerdictMessages, type LoopPhase } from '../turn-phases.ts';
 
@@ -21,7 +21,7 @@ const INTERRUPTED = '[Request interrupted by user]';
 const INTERRUPTED_FOR_TOOL = '[Request interrupted by user for tool use]';
 
 /** Ends the query after an abort: keeps finished blocks, a result for every complete call, and a note after them. */
-function applyInterrupt(state: QueryState, turn: ModelTurn, deps: Pick<QueryDeps, 'newId'>): PhaseVerdict {
+function applyInterrupt(state: QueryState, turn: ModelTurn, deps: IdSource): PhaseVerdict {
   const ended = turn.calls.listCompleted();
   const endedIds = new Set(ended.map((call) => call.block.id));
   const complete = trimReply(turn.reply, { calls: 'keep' });

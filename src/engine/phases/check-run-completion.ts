@@ -7,6 +7,7 @@ import {
   createMetaMessage,
   getReplyMessages,
   hasReplyText,
+  type IdSource,
   listReplyCalls,
   type ModelTurn,
 } from '../model-turn-result.ts';
@@ -107,7 +108,7 @@ function resumePausedTurn(state: QueryState, turn: ModelTurn): PhaseVerdict | un
 }
 
 /** Retries a reply without text and calls once; an empty message is never sent. */
-function retryEmptyReply(state: QueryState, turn: ModelTurn, deps: Pick<QueryDeps, 'newId'>): PhaseVerdict | undefined {
+function retryEmptyReply(state: QueryState, turn: ModelTurn, deps: IdSource): PhaseVerdict | undefined {
   if (hasReplyText(turn.reply) || hasServerBlock(turn) || state.ledger.nudges >= MAX_NUDGES) return undefined;
   const text = 'Your last reply was empty. Answer the request, or say why you cannot.';
   const counted = spend(state, { nudges: state.ledger.nudges + 1 });
@@ -132,7 +133,7 @@ function continueAfterStopHook(
   state: QueryState,
   reply: readonly Message[],
   message: string,
-  deps: Pick<QueryDeps, 'newId'>,
+  deps: IdSource,
 ): PhaseVerdict | undefined {
   if (state.ledger.stopHookBlocks >= MAX_STOP_HOOK_BLOCKS) return undefined;
   const counted = spend(state, { stopHookBlocks: state.ledger.stopHookBlocks + 1 });
@@ -146,7 +147,7 @@ function continueForBudget(
   reply: readonly Message[],
   replyTokens: number,
   budgetTokens: number | undefined,
-  deps: Pick<QueryDeps, 'newId'>,
+  deps: IdSource,
 ): PhaseVerdict | undefined {
   if (budgetTokens === undefined) return undefined;
   const { continuations, gains, freshTokens, usedTokens } = state.budget;

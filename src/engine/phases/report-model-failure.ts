@@ -1,7 +1,13 @@
 import type { AssistantMessage } from '../../contracts/message.ts';
-import type { QueryDeps, QueryState } from '../../contracts/query.ts';
+import type { QueryState } from '../../contracts/query.ts';
 import type { Terminal } from '../../contracts/terminal-reason.ts';
-import { createMetaMessage, isBrokenAfterCalls, type ModelTurn, trimReply } from '../model-turn-result.ts';
+import {
+  createMetaMessage,
+  type IdSource,
+  isBrokenAfterCalls,
+  type ModelTurn,
+  trimReply,
+} from '../model-turn-result.ts';
 import { appendMessages, type PhaseVerdict, stop } from '../query-state.ts';
 import { isContextOverflow } from '../recoveries/overflow.ts';
 import { isReplyTruncated } from '../recoveries/truncation.ts';
@@ -26,7 +32,7 @@ export const reportModelFailure: LoopPhase = async function* (state, turn, deps)
 const CUT_OFF_NOTE = '[Your reply broke off here. The user has seen at most what stands here.]';
 
 /** Ends the query with the withheld failure; the text of the reply so far stays in the conversation. */
-function stopWithFailure(state: QueryState, turn: ModelTurn, deps: Pick<QueryDeps, 'newId'>): PhaseVerdict | undefined {
+function stopWithFailure(state: QueryState, turn: ModelTurn, deps: IdSource): PhaseVerdict | undefined {
   const terminal = getTerminal(turn);
   if (terminal === undefined) return undefined;
   // A refused reply would be refused again with every later request.

@@ -1,6 +1,13 @@
 import type { ModelInfo } from '../../contracts/model.ts';
-import type { QueryDeps, QueryState } from '../../contracts/query.ts';
-import { createMetaMessage, listReplyCalls, type ModelTurn, sumInputTokens, trimReply } from '../model-turn-result.ts';
+import type { QueryState } from '../../contracts/query.ts';
+import {
+  createMetaMessage,
+  type IdSource,
+  listReplyCalls,
+  type ModelTurn,
+  sumInputTokens,
+  trimReply,
+} from '../model-turn-result.ts';
 import { appendMessages, type PhaseVerdict, retry, spend } from '../query-state.ts';
 import { emitTombstone, emitVerdictMessages, type LoopPhase } from '../turn-phases.ts';
 
@@ -53,11 +60,7 @@ function lowerOutputLimit(state: QueryState, turn: ModelTurn, info: ModelInfo): 
 }
 
 /** Keeps a reply that is still cut off and asks the model to continue, a bounded number of times. */
-function resumeTruncatedReply(
-  state: QueryState,
-  turn: ModelTurn,
-  deps: Pick<QueryDeps, 'newId'>,
-): PhaseVerdict | undefined {
+function resumeTruncatedReply(state: QueryState, turn: ModelTurn, deps: IdSource): PhaseVerdict | undefined {
   if (!isReplyTruncated(turn) || state.ledger.resumptions >= MAX_RESUMPTIONS) return undefined;
   const reply = trimReply(turn.reply, { calls: 'drop' });
   const resumed = spend(state, { resumptions: state.ledger.resumptions + 1 });

@@ -11,6 +11,9 @@ export type TaskVerification =
   | { readonly kind: 'command'; readonly run: string; readonly tries: number }
   | { readonly kind: 'question'; readonly ask: string; readonly tries: number };
 
+/** The variables of a task, those with secrets by name. */
+export type TaskVariables = Pick<BatchTaskSpec, 'env' | 'secrets'>;
+
 /** The work of one task. All of it travels through the queue, so it must not contain secrets. */
 export type BatchTaskSpec = {
   /** Absent for a summary, which works on the results of the other tasks. */

@@ -8,7 +8,7 @@ import type { Environment } from '../../contracts/environment.ts';
 import { getProcessIdentity, getProcessState } from '../../lib/processes/process-info.ts';
 import { signalProcessGroup } from '../../lib/processes/process-tree.ts';
 import { splitWords } from '../../lib/text/lines.ts';
-import type { BatchTaskSpec, MicroDollars } from '../store/batch.ts';
+import type { BatchTaskSpec, MicroDollars, TaskVariables } from '../store/batch.ts';
 import {
   applyChildOutputLine,
   type ChildRunProgress,
@@ -179,7 +179,7 @@ const QUEUE_VARIABLES = /^(?:OURO_QUEUE|PG.*)$/;
 /** Creates the environment of ouro in a task from an allowlist, the provider keys and the variables the task names. */
 export function createTaskChildEnvironment(
   environment: Environment,
-  spec: Pick<BatchTaskSpec, 'env' | 'secrets'>,
+  spec: TaskVariables,
 ): Readonly<Record<string, string>> {
   const { variables, keys } = environment;
   const isAllowed = (name: string) =>
@@ -196,7 +196,7 @@ export function createTaskChildEnvironment(
 /** Creates the environment of a check command, without provider keys. */
 export function createTaskCheckEnvironment(
   environment: Environment,
-  spec: Pick<BatchTaskSpec, 'env' | 'secrets'>,
+  spec: TaskVariables,
 ): Readonly<Record<string, string>> {
   const isAllowed = (name: string) =>
     (BASE_VARIABLES.includes(name) || listTaskVariables(spec).includes(name)) && !QUEUE_VARIABLES.test(name);

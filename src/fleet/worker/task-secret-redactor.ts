@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Environment } from '../../contracts/environment.ts';
-import type { BatchTaskSpec, TaskAttemptEnd } from '../store/batch.ts';
+import type { TaskAttemptEnd, TaskVariables } from '../store/batch.ts';
 
 /** Finds and redacts the secrets of this machine in results: its API keys, and secret variables passed to the task. */
 export type TaskSecretRedactor = ReturnType<typeof createTaskSecretRedactor>;
@@ -13,10 +13,7 @@ const QUEUE_PASSWORD = 'PGPASSWORD';
 const MASK = '[secret]';
 
 /** Creates the redactor for a task. Unlike patterns it finds secrets by their value, whatever their form. */
-export function createTaskSecretRedactor(
-  { keys, variables }: Environment,
-  spec: Pick<BatchTaskSpec, 'env' | 'secrets'>,
-) {
+export function createTaskSecretRedactor({ keys, variables }: Environment, spec: TaskVariables) {
   const { env, secrets = [] } = spec;
   const names = [...env.filter((name) => CREDENTIAL_NAME.test(name)), ...secrets, QUEUE_PASSWORD];
   const values = [...Object.values(keys), ...names.map((name) => variables[name] ?? '')].filter((value) =>

@@ -6,7 +6,7 @@ import { compileStarPattern } from '../../lib/patterns/glob.ts';
 import { parseRule } from '../../permissions/rules/parse-rule.ts';
 import { SANDBOX_EXCEPTION_RULE_NAME } from '../../permissions/rules/rule-families.ts';
 import { isSafeFolderName, validateTaskCheckout } from '../git/validate-checkout-spec.ts';
-import type { BatchTaskSpec } from '../store/batch.ts';
+import type { BatchTaskSpec, TaskVariables } from '../store/batch.ts';
 
 const patterns = z.array(z.string()).optional();
 
@@ -108,10 +108,7 @@ function isToolAllowed(policy: WorkerPolicy, spec: Pick<BatchTaskSpec, 'mode'>, 
 }
 
 /** Lists the variables that a task names. */
-export const listTaskVariables = ({ env, secrets = [] }: Pick<BatchTaskSpec, 'env' | 'secrets'>): readonly string[] => [
-  ...env,
-  ...secrets,
-];
+export const listTaskVariables = ({ env, secrets = [] }: TaskVariables): readonly string[] => [...env, ...secrets];
 
 /** Three weeks: a longer timer of Node.js would fire at once. */
 const MAX_MINUTES = 30_000;

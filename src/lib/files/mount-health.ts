@@ -1,6 +1,9 @@
 import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 
+/** Finds the mount of a path if it does not answer. */
+export type HungMountFinder = Pick<MountHealth, 'findHung'>;
+
 /** Knows which mounted file systems do not answer. Whoever looks into one of them waits, possibly for ever. */
 export type MountHealth = ReturnType<typeof createMountHealth>;
 

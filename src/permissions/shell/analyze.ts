@@ -1,6 +1,6 @@
 import { resolve } from 'node:path/posix';
 import { type ParsedScript, parse } from 'unbash';
-import type { ToolFacts } from '../../contracts/permission.ts';
+import type { CommandFacts } from '../../contracts/permission.ts';
 import type { ShellAnalysis } from '../../contracts/shell-analysis.ts';
 import { createLazy, memoizeByKey } from '../../lib/memoize.ts';
 import { analyzeReadOnly } from './exact/analyze-read-only.ts';
@@ -31,7 +31,7 @@ export function analyzeShell(command: string): ShellAnalysis {
 }
 
 /** Returns the analysis that a call carries, or a new one for a command line that no call runs. */
-export function getShellAnalysis({ command = '', shell }: Pick<ToolFacts, 'command' | 'shell'>): ShellAnalysis {
+export function getShellAnalysis({ command = '', shell }: CommandFacts): ShellAnalysis {
   return shell?.command === command ? shell : analyzeShell(command);
 }
 

@@ -4,7 +4,7 @@ import type { Environment } from '../../contracts/environment.ts';
 import type { BlockedEffect } from '../../contracts/sandbox.ts';
 import { ToolFailure } from '../../contracts/tool.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
-import type { MountHealth } from '../../lib/files/mount-health.ts';
+import type { HungMountFinder } from '../../lib/files/mount-health.ts';
 import { splitWords } from '../../lib/text/lines.ts';
 import { isPathInside } from '../../permissions/resolve-path.ts';
 import { createProbeMemory, findSandboxProgram, runSandboxProbe, type SandboxProbeFailure } from '../backend.ts';
@@ -45,7 +45,7 @@ export type ReadOnlySandbox = ReturnType<typeof createReadOnlySandbox>;
 export type ReadOnlySandboxDeps = Pick<ReadOnlySandboxPlanDeps, 'environment' | 'sessionFolder' | 'getPolicy'> & {
   readonly now: () => number;
   readonly privateTmp: Pick<PrivateTmp, 'getFolder' | 'getCoverFile' | 'measure' | 'takeNotes'>;
-  readonly mounts?: Pick<MountHealth, 'findHung'>;
+  readonly mounts?: HungMountFinder;
 };
 
 /** The sandbox program, and the compiled seccomp filter (empty on macOS). */

@@ -15,7 +15,7 @@ import {
 import { forEachSessionRecord } from '../records/read-transcript.ts';
 import { findUnsavedFiles, listUnsavedFolders } from '../unsaved-lines.ts';
 import { restoreUnsavedSession } from './restore-unsaved-sessions.ts';
-import type { SessionSummary } from './session-summary.ts';
+import type { SessionFile, SessionSummary } from './session-summary.ts';
 
 /** The damage found in a session file, as counts and as a summary. */
 export type SessionDamageReport = {
@@ -35,7 +35,7 @@ const RECORDS_PER_TRIM = 50_000;
 const MAX_MESSAGES = 10_000;
 
 /** Checks a session: reads it as a resume would and counts the damage. */
-export async function checkSession(session: Pick<SessionSummary, 'id' | 'path'>): Promise<SessionDamageReport> {
+export async function checkSession(session: SessionFile): Promise<SessionDamageReport> {
   const { id, path } = session;
   try {
     return await countDamage(session);
@@ -56,7 +56,7 @@ export async function checkSession(session: Pick<SessionSummary, 'id' | 'path'>)
   }
 }
 
-async function countDamage(session: Pick<SessionSummary, 'id' | 'path'>): Promise<SessionDamageReport> {
+async function countDamage(session: SessionFile): Promise<SessionDamageReport> {
   let records = 0;
   let conversation = EMPTY_CONVERSATION;
   let olderCount = 0;

@@ -9,18 +9,14 @@ import { createSessionRecord } from '../records/session-record-writer.ts';
 import type { SessionTranscript } from '../records/session-transcript.ts';
 import { isSessionStored, openUnsavedLines, readUnsavedLines } from '../unsaved-lines.ts';
 import { readSessionForResume } from './read-session-for-resume.ts';
-import type { SessionSummary } from './session-summary.ts';
+import type { SessionFile } from './session-summary.ts';
 
 /**
  * Copies a session and all its files under a new id; returns the path of the copy. If the disk does not take it, the
  * conversation alone is copied to where unsaved lines are stored. With `ouroHome`, the permissions of the session are
  * sealed again for the copy; without it they are lost.
  */
-export async function forkSession(
-  session: Pick<SessionSummary, 'id' | 'path'>,
-  newId: string,
-  ouroHome?: string,
-): Promise<string> {
+export async function forkSession(session: SessionFile, newId: string, ouroHome?: string): Promise<string> {
   const settings = ouroHome === undefined ? '' : await encodeForkSettings(session, newId, ouroHome);
   const dir = dirname(session.path);
   const path = getTranscriptPath(dir, newId);
@@ -41,11 +37,7 @@ export async function forkSession(
   return path;
 }
 
-async function encodeForkSettings(
-  { id, path }: Pick<SessionSummary, 'id' | 'path'>,
-  newId: string,
-  ouroHome: string,
-): Promise<string> {
+async function encodeForkSettings({ id, path }: SessionFile, newId: string, ouroHome: string): Promise<string> {
   const { records } = await readSessionForResume(path);
   const last = records.at(-1);
   const body = createForkSettings(records, id, newId, createSealContext(ouroHome, dirname(path)));

@@ -13,7 +13,7 @@ import { createSessionRecord } from '../records/session-record-writer.ts';
 import { deleteUnsavedFiles } from '../unsaved-lines.ts';
 import { inspectSession } from './inspect-session.ts';
 import { restoreUnsavedSession } from './restore-unsaved-sessions.ts';
-import type { SessionSummary } from './session-summary.ts';
+import type { SessionFile, SessionSummary } from './session-summary.ts';
 
 /** Gives a session a title of the user's choice. */
 export async function renameSession(
@@ -46,7 +46,7 @@ export async function renameSession(
 }
 
 /** Deletes a session and all its files, unless it is open in another process. */
-export async function deleteSession(session: Pick<SessionSummary, 'id' | 'path'>): Promise<ActionResult> {
+export async function deleteSession(session: SessionFile): Promise<ActionResult> {
   const holder = await findSessionLockHolder(session.path);
   if (holder !== undefined) {
     return { ok: false, problem: `The session is open in process ${holder.pid}. Close it there first.` };

@@ -5,6 +5,9 @@ import type { SessionRecord, SessionWorkTotals } from '../../contracts/session.t
 import { parseSessionRecords } from '../records/parse-session-records.ts';
 import { findUnsavedFiles, listUnsavedFolders } from '../unsaved-lines.ts';
 
+/** The file of a stored session. */
+export type SessionFile = Pick<SessionSummary, 'id' | 'path'>;
+
 /** The summary of a stored session, as shown in lists and pickers. */
 export type SessionSummary = {
   readonly id: string;
