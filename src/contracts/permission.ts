@@ -75,9 +75,6 @@ export type Policy = {
 /** The kind of a tool, by what its calls touch. */
 export type ToolKind = 'read' | 'edit' | 'shell' | 'fetch' | 'mcp' | 'agent' | 'skill' | 'session' | 'other';
 
-/** The command line of a call, with its analysis if there is one. */
-export type CommandFacts = Pick<ToolFacts, 'command' | 'shell'>;
-
 /** The effects of a call, as stated by its tool. They grant nothing. */
 export type ToolFacts = {
   readonly tool: string;

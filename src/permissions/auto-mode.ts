@@ -1,11 +1,11 @@
 import { basename } from 'node:path/posix';
-import type { CommandFacts, Rule, ToolFacts } from '../contracts/permission.ts';
+import type { Rule, ToolFacts } from '../contracts/permission.ts';
 import { readRegularFileSync } from '../lib/files/read-regular-file.ts';
 import { compileStarPattern } from '../lib/patterns/glob.ts';
 import { sanitize } from '../lib/text/sanitize.ts';
 import { findCallConcealment, listCallRisks } from './call-risks.ts';
 import type { Requirement } from './decision-context.ts';
-import { getShellAnalysis } from './shell/analyze.ts';
+import { type CommandFacts, getShellAnalysis } from './shell/analyze.ts';
 import { collectShellEffects } from './shell/effects/collect-shell-effects.ts';
 import { findHiddenCharacter, findSizeProblem } from './shell/parse/check-source.ts';
 import { limitsApprovalToSession } from './shell/programs/program-risks.ts';

@@ -1,15 +1,8 @@
 import { domainToUnicode } from 'node:url';
 import type { JsonObject, JsonValue } from '../contracts/json.ts';
-import type {
-  CallRisk,
-  CommandFacts,
-  Decision,
-  PermissionRequest,
-  RememberScope,
-  ToolFacts,
-} from '../contracts/permission.ts';
+import type { CallRisk, Decision, PermissionRequest, RememberScope, ToolFacts } from '../contracts/permission.ts';
 import { isSecretFileArg } from './paths/secret-paths.ts';
-import { getShellAnalysis } from './shell/analyze.ts';
+import { type CommandFacts, getShellAnalysis } from './shell/analyze.ts';
 import { collectShellEffects, type ReachableCommand } from './shell/effects/collect-shell-effects.ts';
 import { findHiddenCharacter, findSizeProblem } from './shell/parse/check-source.ts';
 import { getProgramBaseName } from './shell/parse/shell-words.ts';

@@ -1,13 +1,13 @@
 import { resolve } from 'node:path';
 import type { ScriptStart } from '../contracts/display.ts';
-import type { CommandFacts, Decision, ToolFacts } from '../contracts/permission.ts';
+import type { Decision, ToolFacts } from '../contracts/permission.ts';
 import { isPathBelow } from '../lib/files/path-style.ts';
 import { readRegularFileSync } from '../lib/files/read-regular-file.ts';
 import { memoizeByKey } from '../lib/memoize.ts';
 import { describeProgramFile, listProgramFiles } from '../lib/programs/program-files.ts';
 import { diskFs, type PermissionFs } from './permission-fs.ts';
 import { resolvePath } from './resolve-path.ts';
-import { getShellAnalysis } from './shell/analyze.ts';
+import { type CommandFacts, getShellAnalysis } from './shell/analyze.ts';
 import { collectShellEffects, type ReachableCommand } from './shell/effects/collect-shell-effects.ts';
 import { findSizeProblem } from './shell/parse/check-source.ts';
 import { getProgramBaseName } from './shell/parse/shell-words.ts';

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path/posix';
 import { type ParsedScript, parse } from 'unbash';
-import type { CommandFacts } from '../../contracts/permission.ts';
+import type { ToolFacts } from '../../contracts/permission.ts';
 import type { ShellAnalysis } from '../../contracts/shell-analysis.ts';
 import { createLazy, memoizeByKey } from '../../lib/memoize.ts';
 import { analyzeReadOnly } from './exact/analyze-read-only.ts';
@@ -29,6 +29,9 @@ export function analyzeShell(command: string): ShellAnalysis {
     },
   };
 }
+
+/** The command line of a call, with its analysis if there is one. */
+export type CommandFacts = Pick<ToolFacts, 'command' | 'shell'>;
 
 /** Returns the analysis that a call carries, or a new one for a command line that no call runs. */
 export function getShellAnalysis({ command = '', shell }: CommandFacts): ShellAnalysis {
