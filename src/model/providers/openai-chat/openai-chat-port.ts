@@ -1,23 +1,8 @@
 import type { JsonObject } from '../../../contracts/json.ts';
-import type {
-  AssistantBlock,
-  ImageBlock,
-  ToolResultBlock,
-  ToolUseBlock,
-  UserBlock,
-} from '../../../contracts/message.ts';
-import type {
-  Effort,
-  ModelFailure,
-  ModelPort,
-  ModelRequest,
-  RefusedPosition,
-  RequestMessage,
-} from '../../../contracts/model.ts';
+import type { Effort, ModelFailure, ModelPort, ModelRequest, RefusedPosition } from '../../../contracts/model.ts';
 import { fetch } from '../../../lib/network/fetch.ts';
 import type { ReasoningParameter } from '../../provider-presets.ts';
 import { getOrigin, postStreamingRequest } from '../../stream/http-stream.ts';
-import { narrowToObject, narrowToObjects, parseNetworkJson } from '../../stream/json-values.ts';
 import type { StreamTimeouts } from '../../stream/model-attempt.ts';
 import { createRequestVariantSender, createStreamingPort } from '../../stream/streaming-port.ts';
 import {
@@ -26,6 +11,7 @@ import {
   shortenToolName,
   type ToolCallIdFormatter,
 } from '../tool-identifiers.ts';
+import { buildChatMessages, type SentReasoning } from './chat-messages.ts';
 import { createChatTranslator } from './chat-translator.ts';
 
 /** Connection settings for a server with a chat completions API. */
@@ -93,7 +79,7 @@ type ChatRequestVariant = {
   /** Parameter that sets the effort; `undefined` if there is none. */
   readonly effort: ReasoningParameter | undefined;
   /** Thinking in later requests: sent with the tool calls it led to, never, or with every tool call. */
-  readonly reasoning: 'with its call' | 'omitted' | 'with every call';
+  readonly reasoning: SentReasoning;
 };
 
 /** Request variant that most servers accept. @internal Exported for tests. */
@@ -129,7 +115,7 @@ export function buildChatRequest(
     ...(forced && { tool_choice: { type: 'function', function: { name: shortenToolName(forced) } } }),
     messages: [
       ...(system.length > 0 ? [{ role: 'system', content: system.join('\n\n') }] : []),
-      ...request.messages.flatMap((message) => buildMessage(message, variant.reasoning, formatCallId)),
+      ...request.messages.flatMap((message) => buildChatMessages(message, variant.reasoning, formatCallId)),
     ],
     stream: true,
     ...(variant.usage === 'requested' && { stream_options: { include_usage: true } }),
@@ -181,7 +167,7 @@ function locateInModelRequest(request: ModelRequest, wirePosition: RefusedPositi
   if ('tool' in wirePosition) return wirePosition;
   const offset = request.system.some(({ text }) => text.trim() !== '') ? 1 : 0;
   const origins = request.messages.flatMap((message, messageIndex) =>
-    buildMessage(message, 'omitted', (id) => id).map((wireMessage, wireIndex) => ({
+    buildChatMessages(message, 'omitted', (id) => id).map((wireMessage, wireIndex) => ({
       messageIndex,
       wireIndex,
       wireMessage,
@@ -202,99 +188,4 @@ function locateInModelRequest(request: ModelRequest, wirePosition: RefusedPositi
     };
   const callIndex = findBlocks((type) => type === 'tool_use')[wirePosition.blocks?.[0] ?? -1];
   return { message: messageIndex, ...(callIndex !== undefined && { blocks: [callIndex] }) };
-}
-
-function buildMessage(
-  message: RequestMessage,
-  reasoning: ChatRequestVariant['reasoning'],
-  formatCallId: ToolCallIdFormatter,
-): readonly JsonObject[] {
-  return message.role === 'assistant'
-    ? [buildAssistantMessage(message.blocks, reasoning, formatCallId)]
-    : buildUserMessages(message.blocks, formatCallId);
-}
-
-/** Builds an assistant message. Server tool blocks and unknown blocks cannot be expressed in this API and are omitted. */
-function buildAssistantMessage(
-  blocks: readonly AssistantBlock[],
-  reasoning: ChatRequestVariant['reasoning'],
-  formatCallId: ToolCallIdFormatter,
-): JsonObject {
-  const text = blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('');
-  const calls = blocks.filter((block) => block.type === 'tool_use');
-  const isKept = calls.length > 0 && reasoning !== 'omitted';
-  return {
-    role: 'assistant',
-    content: text === '' && calls.length > 0 ? null : text,
-    ...(isKept && reasoning === 'with every call' && { reasoning_content: MISSING_REASONING }),
-    ...(isKept && buildReasoning(blocks)),
-    ...(calls.length > 0 && { tool_calls: calls.map((block) => buildToolCall(block, formatCallId)) }),
-  };
-}
-
-/** Placeholder for missing thinking of another model, for servers that require it with every tool call. */
-const MISSING_REASONING = '(not kept)';
-
-/** Builds the reasoning fields: the original details, or the thinking in its original field, which `signature` names. */
-function buildReasoning(blocks: readonly AssistantBlock[]): JsonObject {
-  const details = blocks.flatMap((block) =>
-    block.type === 'tool_use' ? narrowToObjects(parseSignature(block)?.reasoning_details) : [],
-  );
-  if (details.length > 0) return { reasoning_details: details };
-  const thoughts = blocks.filter((block) => block.type === 'thinking');
-  const field = thoughts[0]?.signature;
-  return field && /^[a-z_]+$/.test(field) ? { [field]: thoughts.map(({ thinking }) => thinking).join('\n\n') } : {};
-}
-
-function buildToolCall(block: ToolUseBlock, formatCallId: ToolCallIdFormatter): JsonObject {
-  const input = block.unparsed === undefined ? block.input : { unparsed: block.unparsed };
-  const extra_content = narrowToObject(parseSignature(block)?.extra_content);
-  const fn = { name: shortenToolName(block.name), arguments: JSON.stringify(input) };
-  return { id: formatCallId(block.id), type: 'function', function: fn, ...(extra_content && { extra_content }) };
-}
-
-function parseSignature({ signature }: ToolUseBlock): JsonObject | undefined {
-  return signature === undefined ? undefined : narrowToObject(parseNetworkJson(signature));
-}
-
-/** Builds a message per tool result, then one user message, which also contains the images of the results. */
-function buildUserMessages(blocks: readonly UserBlock[], formatCallId: ToolCallIdFormatter): readonly JsonObject[] {
-  const results = blocks.filter((block) => block.type === 'tool_result');
-  const userParts = blocks.flatMap(buildUserParts);
-  const images = results.flatMap(({ content }) =>
-    typeof content === 'string' ? [] : content.filter((block) => block.type === 'image').map(buildImagePart),
-  );
-  const parts = [...images, ...userParts];
-  return [
-    ...results.map((block) => buildResultMessage(block, formatCallId)),
-    ...(parts.length > 0 ? [{ role: 'user', content: joinParts(parts) }] : []),
-  ];
-}
-
-function buildUserParts(block: UserBlock): readonly JsonObject[] {
-  if (block.type === 'text') return [{ type: 'text', text: block.text }];
-  if (block.type === 'image') return [buildImagePart(block)];
-  if (block.type === 'document') return [{ type: 'text', text: NO_DOCUMENTS }];
-  return [];
-}
-
-/** Joins text parts into a string, which every server accepts. */
-function joinParts(parts: readonly JsonObject[]): JsonObject[string] {
-  return parts.every((part) => part.type === 'text') ? parts.map(({ text }) => text).join('\n\n') : parts;
-}
-
-function buildResultMessage({ tool_use_id, content }: ToolResultBlock, formatCallId: ToolCallIdFormatter): JsonObject {
-  const text =
-    typeof content === 'string'
-      ? content
-      : content.map((block) => (block.type === 'text' ? block.text : PLACEHOLDERS[block.type])).join('\n');
-  return { role: 'tool', tool_call_id: formatCallId(tool_use_id), content: text };
-}
-
-const NO_DOCUMENTS = '[A document was attached here; this model cannot read documents.]';
-const PLACEHOLDERS = { image: '[The picture follows.]', document: NO_DOCUMENTS } as const;
-
-function buildImagePart({ source }: ImageBlock): JsonObject {
-  const url = source.type === 'url' ? source.url : `data:${source.media_type};base64,${source.data}`;
-  return { type: 'image_url', image_url: { url } };
 }
