@@ -87,6 +87,43 @@ export function explainCallBatchLine(
   };
 }
 
+/** Explains one line of text, the main input of a call of the tool, in one line: verdict, who decides, input, why. */
+export function explainCallLine(
+  call: { readonly tool: string; readonly text: string },
+  { policy, tools }: Basis,
+  format: 'text' | 'json',
+): string {
+  const input = parseCallInput(call.tool, call.text, tools) ?? {};
+  const sources = { fs: diskFs, getToolFacts: createToolFactsLookup(tools) };
+  const explainCase = { tool: call.tool, input };
+  const decision = decideCase(explainCase, policy, sources);
+  const { verdict, reasons } = decision;
+  const [by, why] = [findDecider(explainCase, decision, policy, sources), reasons.join(' ')];
+  if (format === 'json') return JSON.stringify({ input: call.text, verdict, by, why });
+  return [verdict, by, call.text, why].map((field) => field.replace(/\s+/g, ' ')).join('\t');
+}
+
+type Decider = 'rule' | 'mode' | 'list' | 'sandbox' | 'person';
+
+/**
+ * Returns who decides: a rule, the mode, the list of what only reads, the read-only sandbox without which the call would
+ * ask, or the person who is asked.
+ */
+function findDecider(
+  explainCase: ExplainCase,
+  { verdict, trace, enforce }: Decision,
+  base: Policy,
+  sources: DecisionSources,
+): Decider {
+  if (verdict === 'ask') return 'person';
+  const hasStep = (stage: TraceStep['stage']) => trace.some((step) => step.stage === stage && step.verdict === verdict);
+  if (hasStep(verdict)) return 'rule';
+  if (hasStep('mode')) return 'mode';
+  if (enforce?.kind !== 'read-only') return 'list';
+  const unsandboxed = decideCase(explainCase, { ...base, canEnforceReadOnly: () => false }, sources);
+  return unsandboxed.verdict === 'allow' ? 'list' : 'sandbox';
+}
+
 type ParsedCase =
   | { readonly ok: true; readonly explainCase: Parameters<typeof answerCase>[0] }
   | { readonly ok: false; readonly id?: JsonValue; readonly problem: string };
@@ -172,6 +209,7 @@ type ExplainCase = {
 type ExplainAnswer = {
   readonly id?: JsonValue;
   readonly verdict: RuleBehavior;
+  readonly by: Decider;
   readonly trace: readonly JsonValue[];
 };
 
@@ -204,6 +242,7 @@ function answerCase(explainCase: ExplainCase, base: Policy, sources: DecisionSou
   return {
     ...(explainCase.id === undefined ? {} : { id: explainCase.id }),
     verdict: decision.verdict,
+    by: findDecider(explainCase, decision, base, sources),
     trace: serializeDecisionTrace(decision.trace),
   };
 }

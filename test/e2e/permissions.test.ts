@@ -43,6 +43,23 @@ test('ouro permissions explains one call, many cases, and finds rules without ef
     [2, 'deny'],
   ]);
   expect(many).toMatchObject({ code: 1, stderr: expect.stringContaining('Line 2: not JSON') });
+  await project.write('lines', 'ls\n\nrm x\n');
+  const listed = [
+    await runHere(project, ['permissions', 'explain', '--batch', 'Bash', 'lines']),
+    await runHere(project, ['permissions', 'explain', '--batch', 'Bash'], undefined, { stdin: 'ls\nrm x' }),
+  ].map(({ code, stdout }) => [
+    code,
+    ...stdout
+      .trim()
+      .split('\n')
+      .map((line) => line.split('\t').slice(0, 3).join(' ')),
+  ]);
+  expect(listed).toEqual([
+    [0, 'allow list ls', 'deny rule rm x'],
+    [0, 'allow list ls', 'deny rule rm x'],
+  ]);
+  const missing = await runHere(project, ['permissions', 'explain', '--batch', 'Bash', 'missing']);
+  expect(missing).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('missing cannot be read') });
   const lint = await runHere(project, ['permissions', 'lint', '--allow', 'Bash(rm -f a)']);
   expect(lint).toMatchObject({ code: 1, stdout: expect.stringContaining('shadowed: Bash(rm -f a)') });
   expect(await runHere(project, ['permissions', 'prove'])).toMatchObject({ code: 2, stdout: '' });

@@ -1,7 +1,12 @@
 import { expect, test } from 'vitest';
 import { readEnvironment } from '../../src/app/environment.ts';
 import { loadPermissionExplainer } from '../../src/cli/commands/permissions.ts';
-import { explainCall, explainCallBatchLine, formatRuleProblems } from '../../src/permissions/explain.ts';
+import {
+  explainCall,
+  explainCallBatchLine,
+  explainCallLine,
+  formatRuleProblems,
+} from '../../src/permissions/explain.ts';
 import { TOOL_TRAITS } from '../../src/tools/tool-traits.ts';
 import { bareEnvironment } from '../support/environment.ts';
 import { createTempProject } from '../support/temp-project.ts';
@@ -36,6 +41,7 @@ test('the result has the id, and every step with its rule', () => {
   expect(answer({ id: { n: 7 }, tool: 'Bash', input: 'cd src && rm x' })).toEqual({
     id: { n: 7 },
     verdict: 'deny',
+    by: 'rule',
     trace: [
       {
         stage: 'deny',
@@ -77,6 +83,32 @@ test('an explanation is printed as text or JSON', () => {
   });
   const asked = explainCall({ tool: 'Bash', text: 'npm test' }, { policy, tools }, 'json');
   expect(JSON.parse(asked.ok ? asked.output : '')).toMatchObject({ verdict: 'ask', suggestions: ['Bash(npm test:*)'] });
+});
+
+test.each([
+  ['make all', 'allow', 'rule', 'allowed by Bash(make:*)'],
+  ['rm x', 'deny', 'rule', 'denied by Bash(rm:*)'],
+  ['ls src', 'allow', 'list', 'read-only'],
+  ['node --check src/a.ts', 'allow', 'sandbox', 'read-only'],
+  ['npm i\tx', 'ask', 'person', 'npm is not known'],
+  ['{ ls; }', 'allow', 'list', 'read-only'],
+  ['ls "', 'ask', 'person', 'cannot be parsed'],
+])('one line says the verdict, who decides and why: %s', (text, verdict, by, why) => {
+  const deniesNothing = policyFor(fixture, { allow: ['Bash(make:*)'] });
+  const basis = { policy: by === 'rule' ? policy : deniesNothing, tools };
+  const fields = explainCallLine({ tool: 'Bash', text }, basis, 'text').split('\t');
+  expect(fields).toEqual([verdict, by, text.replace('\t', ' '), expect.stringContaining(why)]);
+  const { input, ...json } = JSON.parse(explainCallLine({ tool: 'Bash', text }, basis, 'json'));
+  expect([input, json]).toEqual([text, { verdict, by, why: expect.stringContaining(why) }]);
+});
+
+test('what the mode allows or denies is decided by the mode', () => {
+  const inMode = (mode: 'acceptEdits' | 'plan') =>
+    explainCallLine({ tool: 'Bash', text: 'mkdir x' }, { policy: policyFor(fixture, { mode }), tools }, 'text').slice(
+      0,
+      10,
+    );
+  expect([inMode('acceptEdits'), inMode('plan')]).toEqual(['allow\tmode', 'deny\tmode\t']);
 });
 
 test('lint finds rules without effect', () => {

@@ -85,7 +85,7 @@ export const SUBCOMMANDS = {
     },
   },
   permissions: {
-    usage: "explain <Tool> '<input>' | explain --batch | lint",
+    usage: "explain <Tool> '<input>' | explain --batch [<Tool> [file]] | lint",
     operands: { explain: 'any', lint: 0 },
     description: 'explain what the permission rules decide for a call; find rules without effect',
     flags: {
@@ -96,7 +96,11 @@ export const SUBCOMMANDS = {
       cwd: defineFlag('--cwd <dir>', 'text', 'assume this working directory'),
       trust: defineFlag('--trust', 'boolean', 'assume the folder is trusted'),
       json: JSON_FLAG,
-      batch: defineFlag('--batch', 'boolean', 'read cases from stdin, one JSON object per line'),
+      batch: defineFlag(
+        '--batch',
+        'boolean',
+        'explain each line of a file or of stdin: inputs of the tool, or cases as JSON',
+      ),
     },
   },
   plugin: {

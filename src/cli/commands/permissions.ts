@@ -1,3 +1,4 @@
+import { createReadStream } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { readSettings } from '../../app/read-settings.ts';
@@ -5,9 +6,10 @@ import { loadFolderTrust } from '../../app/trust/folder-trust.ts';
 import type { Environment } from '../../contracts/environment.ts';
 import type { CliRunOptions } from '../../contracts/frontend/cli-run-options.ts';
 import type { PermissionMode, Policy, RuleBehavior } from '../../contracts/permission.ts';
+import { getErrorPhrase } from '../../lib/errors.ts';
 import { formatCount } from '../../lib/text/format.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
-import { explainCall, explainCallBatchLine, formatRuleProblems } from '../../permissions/explain.ts';
+import { explainCall, explainCallBatchLine, explainCallLine, formatRuleProblems } from '../../permissions/explain.ts';
 import { createPermissionPolicySource } from '../../permissions/permission-policy-source.ts';
 import { parseRuleTexts } from '../../permissions/rules/parse-rule.ts';
 import { createPrivateTmp } from '../../sandbox/private-tmp.ts';
@@ -21,7 +23,7 @@ import { type ProcessIo, readNonBlankLines } from '../process-io.ts';
 
 type Flags = FlagValuesOf<typeof SUBCOMMANDS.permissions.flags>;
 
-const USAGE = `Usage: ouro permissions explain <Tool> '<input>', ouro permissions explain --batch < cases, or ouro permissions lint.`;
+const USAGE = `Usage: ouro permissions explain <Tool> '<input>', ouro permissions explain --batch Bash [file], ouro permissions explain --batch < cases, or ouro permissions lint.`;
 
 /** Runs `ouro permissions explain|lint`: prints what the permission rules decide, without running anything. */
 export async function runPermissionsSubcommand({ args, flags: rawFlags, io }: SubcommandInput): Promise<number> {
@@ -39,8 +41,9 @@ export async function runPermissionsSubcommand({ args, flags: rawFlags, io }: Su
       return findings.length === 0 && explainer.problems.length === 0 ? 0 : 1;
     }
     case 'explain': {
-      if ((flags.batch === true) !== (tool === undefined)) throw new UsageError(USAGE);
-      if (tool === undefined) return explainBatch(explainer, io);
+      if (tool === undefined && flags.batch === true) return explainBatch(explainer, io);
+      if (tool === undefined || (flags.batch === true && input.length > 1)) throw new UsageError(USAGE);
+      if (flags.batch === true) return explainLines(explainer, { tool, file: input[0], json: flags.json === true }, io);
       const answer = explainer.explainCall({ tool, text: input.join(' ') }, flags.json ? 'json' : 'text');
       if (!answer.ok) throw new UsageError(answer.problem);
       io.stdout.write(`${flags.json ? answer.output : sanitize(answer.output, 'prompt')}\n`);
@@ -49,6 +52,25 @@ export async function runPermissionsSubcommand({ args, flags: rawFlags, io }: Su
     default:
       throw new UsageError(USAGE);
   }
+}
+
+/** Explains each line of a file, or of stdin, as one call of the tool. */
+async function explainLines(
+  explainer: PermissionExplainer,
+  { tool, file, json }: { readonly tool: string; readonly file: string | undefined; readonly json: boolean },
+  io: ProcessIo,
+): Promise<number> {
+  const chunks = file === undefined ? io.stdin.chunks() : createReadStream(resolve(io.cwd, file));
+  try {
+    for await (const { text } of readNonBlankLines(chunks)) {
+      const line = explainer.explainText({ tool, text }, json ? 'json' : 'text');
+      io.stdout.write(`${json ? line : sanitize(line, 'prompt')}\n`);
+    }
+  } catch (thrown) {
+    if (file === undefined) throw thrown;
+    throw new UsageError(`${file} cannot be read: ${getErrorPhrase(thrown)}.`);
+  }
+  return 0;
 }
 
 /** Explains JSON lines from stdin, in order; the exit code is 1 when a line could not be parsed. */
@@ -132,6 +154,8 @@ export async function loadPermissionExplainer(options: PermissionExplainerOption
     problems,
     explainCall: (call: { readonly tool: string; readonly text: string }, format: 'text' | 'json'): ExplainedCall =>
       explainCall(call, basis, format),
+    explainText: (call: { readonly tool: string; readonly text: string }, format: 'text' | 'json'): string =>
+      explainCallLine(call, basis, format),
     /** Answers one line of `--batch`; the number is for error messages. */
     explainLine: (text: string, number: number): ReturnType<typeof explainCallBatchLine> =>
       explainCallBatchLine(text, number, basis),
