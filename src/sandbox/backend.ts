@@ -3,6 +3,7 @@ import { accessSync, constants } from 'node:fs';
 import { isAbsolute, join, sep } from 'node:path';
 import type { Environment } from '../contracts/environment.ts';
 import { getErrnoCode } from '../lib/errors.ts';
+import { readTextOrEmpty } from '../lib/files/read-or-default.ts';
 import { createTimeoutBackoff } from '../lib/processes/timeout-backoff.ts';
 import { isLateTimer } from '../lib/time-limit.ts';
 import { buildBwrapArgs } from './bwrap.ts';
@@ -40,7 +41,10 @@ export function probeSandbox(plan: SandboxPlan, environment: Environment): Sandb
 const PROBE_MS = 5_000;
 const MAX_STOPS = 3;
 /** Messages of the system about missing resources, which pass. */
-const NO_RESOURCES = /resource temporarily unavailable|cannot allocate memory|too many open files/i;
+const NO_RESOURCES =
+  /resource temporarily unavailable|cannot allocate memory|too many open files|no space left on device/i;
+/** Says how many user namespaces there may be; none where they are switched off, which reads like a full table. */
+const NAMESPACE_LIMIT = '/proc/sys/user/max_user_namespaces';
 
 /**
  * Runs a no-op command in a sandbox. Returns why it failed; a command that did not end by itself says nothing about the
@@ -64,7 +68,8 @@ export function runSandboxProbe(
     const [line = ''] = stderr?.trim().split('\n') ?? [];
     if (status !== null) {
       const problem = line || `it exited with ${status}`;
-      return NO_RESOURCES.test(line) ? { ok: false, problem, isUndecided: true } : { ok: false, problem };
+      const isShort = NO_RESOURCES.test(line) && readTextOrEmpty(NAMESPACE_LIMIT).trim() !== '0';
+      return isShort ? { ok: false, problem, isUndecided: true } : { ok: false, problem };
     }
     if (error !== undefined && ['ENOENT', 'EACCES'].includes(getErrnoCode(error) ?? ''))
       return { ok: false, problem: error.message };

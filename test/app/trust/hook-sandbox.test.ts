@@ -206,6 +206,11 @@ test.skipIf(NO_SANDBOX !== undefined).each([
     'echo "bwrap: Creating new namespace failed: Cannot allocate memory" >&2; exit 1',
     'Cannot allocate',
   ],
+  [
+    'lacks namespaces',
+    'echo "bwrap: Creating new namespace failed: No space left on device" >&2; exit 1',
+    'No space left',
+  ],
 ])('a hook does not run on the host because the test of the sandbox %s', async (_, script, why) => {
   const { project, outside } = await createAttackedProject();
   await using _project = project;
