@@ -41,17 +41,18 @@ export async function runWithFleetStore(
 /** Runs `ouro batch list`. */
 export const runBatchListCommand = (request: BatchCommandInput): Promise<number> =>
   runWithFleetStore(request, async (store) => {
-    const batches = await store.listBatches();
-    const schedules = await store.listSchedules();
     const { io, flags } = request;
-    if (flags.json === true) io.stdout.write(`${JSON.stringify(batches, null, 2)}\n`);
-    else if (batches.length > 0) io.stdout.write(formatBatchTable(batches, await store.getTime()));
+    const batches = await store.listBatches();
+    if (flags.json === true) {
+      io.stdout.write(`${JSON.stringify(batches, null, 2)}\n`);
+      return BATCH_EXIT_CODES.done;
+    }
+    const schedules = await store.listSchedules();
+    if (batches.length > 0) io.stdout.write(formatBatchTable(batches, await store.getTime()));
     else if (schedules.length === 0)
       io.stdout.write('No batches yet. Start one with: ouro batch "<prompt>" --over <folders>\n');
-    if (flags.json !== true)
-      for (const schedule of schedules) io.stdout.write(formatBatchSchedule(schedule, await store.getTime()));
-    if (flags.json !== true)
-      io.stdout.write(formatPendingDeletions(await store.listDeletions(), await store.getTime()));
+    for (const schedule of schedules) io.stdout.write(formatBatchSchedule(schedule, await store.getTime()));
+    io.stdout.write(formatPendingDeletions(await store.listDeletions(), await store.getTime()));
     return BATCH_EXIT_CODES.done;
   });
 

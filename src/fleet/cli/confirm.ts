@@ -3,6 +3,7 @@ import type { ProcessIo } from '../../cli/process-io.ts';
 /** Yes/no questions on the terminal. Several questions read from the same stdin stream until it is closed. */
 export type YesNoPrompter = ReturnType<typeof createYesNoPrompter>;
 
+/** Creates the prompter; questions go to stderr, so that stdout stays for results. */
 export function createYesNoPrompter({ stdin, stderr }: Pick<ProcessIo, 'stdin' | 'stderr'>) {
   const input = stdin.chunks()[Symbol.asyncIterator]();
   return {
