@@ -4,6 +4,7 @@ import type { JsonObject } from '../../contracts/json.ts';
 import type { CallRequest } from '../../contracts/tool.ts';
 import { getErrorMessage, ignoreMissingFile } from '../../lib/errors.ts';
 import { expandHomePath } from '../../lib/files/path-style.ts';
+import { omitUndefined } from '../../lib/json.ts';
 import { parseRuleTexts } from '../../permissions/rules/parse-rule.ts';
 import { bashTraits } from '../../tools/bash/bash.ts';
 import { readTraits } from '../../tools/read/read.ts';
@@ -12,16 +13,20 @@ import type { QueryDepsFactory } from './query-deps-factory.ts';
 import type { Toolset } from './toolset.ts';
 
 /** Tool calls that no reply asked for. They use the same tools and the same permission gate. */
-export type DirectToolCalls = ReturnType<typeof createDirectToolCalls>;
+export type DirectToolCalls = {
+  /** Calls a tool for another program. */
+  call(name: string, input: JsonObject, caller: ServedToolCallContext): Promise<ServedCallOutcome>;
+  /** Runs a shell line of a command file and returns its output for the prompt. `allowed`: rules of the file. */
+  runShell(command: string, allowed: readonly string[]): Promise<string>;
+  /** Reads a file for the prompt. `undefined` if it does not exist. */
+  readFile(path: string): Promise<string | undefined>;
+};
 
 type GatedCallDeps = { readonly deps: QueryDepsFactory; readonly toolset: Toolset };
 
 /** Creates the tool calls outside of replies. */
-export function createDirectToolCalls(
-  { bus, live, cwd: root, environment, newId }: Core,
-  { deps, toolset }: GatedCallDeps,
-) {
-  const cwd = () => live.current().cwd;
+export function createDirectToolCalls(core: Core, { deps, toolset }: GatedCallDeps): DirectToolCalls {
+  const { bus, live, cwd: root, environment, newId } = core;
 
   async function call(
     name: string,
@@ -30,64 +35,55 @@ export function createDirectToolCalls(
     allowed: readonly string[] = [],
   ): Promise<ServedCallOutcome> {
     const tool = toolset.listEnabled().find((candidate) => candidate.name === name);
-    const prepared = tool?.prepare(input);
-    if (prepared === undefined) return { end: 'refused', content: `${name} is not available here` };
+    if (tool === undefined) return { end: 'refused', content: `${name} is not available here` };
+    const prepared = tool.prepare(input);
     if (!prepared.ok) return { end: 'refused', content: prepared.problem };
-    const { title, isReadOnly, shell } = prepared.call;
     const callId = `command-${newId()}`;
+    const { cwd } = live.current();
     const rules = parseRuleTexts(allowed, 'allow', { source: 'session', root });
-    const at = cwd();
-    const request = { callId, tool: name, title, input: prepared.call.input, cwd: at, isReadOnly };
-    const gate = deps.gate(bus.getPort(), {
-      getRules: () => rules,
-      ...(askUser === undefined ? {} : { askUser }),
-    });
-    return admit(shell === undefined ? request : { ...request, shell });
+    const gate = deps.gate(bus.getPort(), { getRules: () => rules, ...omitUndefined({ askUser }) });
 
     /** Asks the gate and runs the call. If its limits block an effect, the gate is asked once more, about that. */
-    async function admit(asked: CallRequest): Promise<ServedCallOutcome> {
-      const verdict = await gate(asked, {}, signal);
+    const admit = async (request: CallRequest): Promise<ServedCallOutcome> => {
+      const verdict = await gate(request, {}, signal);
       if (verdict.behavior === 'deny') return { end: 'refused', content: `not run: ${verdict.message}` };
-      const approved = verdict.input === request.input ? prepared : tool?.prepare(verdict.input);
-      if (approved?.ok !== true)
-        return { end: 'refused', content: approved?.problem ?? `${name} is not available here` };
+      const approved = verdict.input === request.input ? prepared : tool.prepare(verdict.input);
+      if (!approved.ok) return { end: 'refused', content: approved.problem };
       try {
-        const limits = verdict.enforce === undefined ? {} : { enforce: verdict.enforce };
-        const context = { callId, cwd: at, signal, report, ask: async () => undefined, ...limits };
+        const limits = omitUndefined({ enforce: verdict.enforce });
+        const context = { callId, cwd, signal, report, ask: async () => undefined, ...limits };
         const { content, isError, blocked } = await approved.call.call(context);
-        if (blocked !== undefined && asked.blocked === undefined) return admit({ ...asked, blocked });
+        if (blocked !== undefined && request.blocked === undefined) return admit({ ...request, blocked });
         return { end: isError === true ? 'failed' : 'done', content };
       } catch (thrown) {
         return { end: 'failed', content: getErrorMessage(thrown) };
       }
-    }
+    };
+
+    const { title, isReadOnly, shell, input: checkedInput } = prepared.call;
+    return admit({ callId, tool: name, title, input: checkedInput, cwd, isReadOnly, ...omitUndefined({ shell }) });
   }
 
-  /** Returns the text that replaces the line in the prompt. */
-  const formatOutcome = async (outcome: Promise<ServedCallOutcome>) => {
-    const { end, content } = await outcome;
-    const text =
-      typeof content === 'string'
-        ? content
-        : content.map((block) => (block.type === 'text' ? block.text : '(a picture)')).join('\n');
-    return end === 'refused' ? `(${text})` : text;
-  };
-
   return {
-    /** Calls a tool for another program. */
-    call: (name: string, input: JsonObject, caller: ServedToolCallContext): Promise<ServedCallOutcome> =>
-      call(name, input, caller),
-    /** Runs a shell line of a command file and returns its output for the prompt. `allowed`: rules of the file. */
-    runShell: (command: string, allowed: readonly string[]): Promise<string> =>
-      formatOutcome(call(bashTraits.name, { command }, createDetachedCaller(), allowed)),
-    /** Reads a file for the prompt. `undefined` if it does not exist. */
-    async readFile(path: string): Promise<string | undefined> {
-      const file = expandHomePath(path, environment.home, cwd());
+    call: (name, input, caller) => call(name, input, caller),
+    runShell: async (command, allowed) =>
+      formatOutcome(await call(bashTraits.name, { command }, createDetachedCaller(), allowed)),
+    async readFile(path) {
+      const file = expandHomePath(path, environment.home, live.current().cwd);
       // A missing file needs no permission prompt and no message.
       if ((await ignoreMissingFile(stat(file)))?.isFile() !== true) return undefined;
-      return formatOutcome(call(readTraits.name, { file_path: file }, createDetachedCaller()));
+      return formatOutcome(await call(readTraits.name, { file_path: file }, createDetachedCaller()));
     },
   };
+}
+
+/** Formats an outcome as the text that replaces the line in a prompt. */
+function formatOutcome({ end, content }: ServedCallOutcome): string {
+  const text =
+    typeof content === 'string'
+      ? content
+      : content.map((block) => (block.type === 'text' ? block.text : '(a picture)')).join('\n');
+  return end === 'refused' ? `(${text})` : text;
 }
 
 /** Creates a caller without abort, progress and permission prompts. */
