@@ -21,6 +21,7 @@ import {
   FOREIGN_COMMAND_HINTS,
 } from './compatibility-commands.ts';
 import { CONFIG_SLASH_COMMAND } from './config-command.ts';
+import { CONVERSATION_SLASH_COMMANDS } from './conversation-commands.ts';
 import { DIFF_SLASH_COMMAND } from './diff-command.ts';
 import { EXTENSION_SLASH_COMMANDS } from './extension-commands.ts';
 import { IDE_SLASH_COMMAND } from './ide-command.ts';
@@ -28,7 +29,7 @@ import { MCP_SLASH_COMMANDS } from './mcp-command.ts';
 import { MEMORY_SLASH_COMMAND } from './memory-command.ts';
 import { LOGIN_SLASH_COMMANDS, MODEL_SLASH_COMMANDS } from './model-commands.ts';
 import { PERMISSION_SLASH_COMMANDS } from './permission-commands.ts';
-import { CONVERSATION_SLASH_COMMANDS, SESSION_SLASH_COMMANDS } from './session-commands.ts';
+import { SESSION_SLASH_COMMANDS } from './session-commands.ts';
 import { CONTEXT_SLASH_COMMANDS, STATUS_SLASH_COMMANDS } from './status-commands.ts';
 
 const createViewCommand = (
