@@ -1,3 +1,4 @@
+import { lstatSync } from 'node:fs';
 import { delimiter } from 'node:path';
 import { dirname } from 'node:path/posix';
 import type { CommandHardening, Policy } from '../contracts/permission.ts';
@@ -23,7 +24,13 @@ export type CommandVariables = {
 };
 
 /** Creates the guards of the calls of a conversation. */
-export function createCallGuards(variables: () => CommandVariables, policy: (cwd: string) => Policy, fs: PermissionFs) {
+/** Creates the guards of a session that began at `startedAt`. */
+export function createCallGuards(
+  variables: () => CommandVariables,
+  policy: (cwd: string) => Policy,
+  fs: PermissionFs,
+  startedAt = Date.now(),
+) {
   const hardened = new Map<string, CallHardening>();
   const opened = new Map<string, readonly string[]>();
   const targets = new Set<string>();
@@ -66,8 +73,11 @@ export function createCallGuards(variables: () => CommandVariables, policy: (cwd
     listTaintedFiles: (): readonly string[] => [...copies],
     /** Returns the files that calls of this session were allowed to write, as far as known. */
     listWrittenFiles: (): readonly string[] => [...written],
-    /** Returns whether the path was missing before a call of this session was allowed to write it. */
-    isCreatedHere: (path: string): boolean => created.has(path),
+    /**
+     * Returns whether the path was missing before a call of this session was allowed to write it, and the file is not an
+     * older one that a command moved there.
+     */
+    isCreatedHere: (path: string): boolean => created.has(path) && !isOlderThan(toNativePath(path), startedAt),
     /** Returns the paths that the sandbox makes writable for a call. Returned once per call. */
     takeOpenedPaths(callId: string): readonly string[] {
       const paths = opened.get(callId) ?? [];
@@ -107,6 +117,15 @@ export function createCallGuards(variables: () => CommandVariables, policy: (cwd
       );
     },
   };
+}
+
+/** The clock of file systems lags behind by up to one tick of the kernel. */
+const CLOCK_TICK_MS = 20;
+
+/** True for a file that was created before this time; file systems without that time say 0. */
+function isOlderThan(path: string, time: number): boolean {
+  const { birthtimeMs = 0 } = lstatSync(path, { throwIfNoEntry: false }) ?? {};
+  return birthtimeMs !== 0 && birthtimeMs < time - CLOCK_TICK_MS;
 }
 
 /** Removes the variables of the project, and restores those it replaced. */

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../src/contracts/json.ts';
@@ -11,12 +11,12 @@ import { getToolFacts } from '../../src/tools/tool-traits.ts';
 import { makeFixture, policyFor } from './fixture.ts';
 
 /** A session in acceptEdits mode: returns the verdict about each call, and runs what is allowed. */
-function startSession(allow: readonly string[] = []) {
-  const fixture = makeFixture();
+function startSession(allow: readonly string[] = [], fixture = makeFixture(), startedAt = 0) {
   const guards = createCallGuards(
     () => ({ all: {}, own: {} }),
     () => policyFor(fixture, { mode: 'acceptEdits', allow }),
     diskFs,
+    startedAt,
   );
   const call = (tool: string, input: JsonObject, mode: PermissionMode = 'acceptEdits') => {
     const policy = { ...policyFor(fixture, { mode, allow }), isCreatedHere: guards.isCreatedHere };
@@ -112,4 +112,13 @@ test('nothing else is deleted without a question', () => {
     ],
   ];
   expect(asked.filter((line) => run(line) === 'allow')).toEqual([]);
+});
+
+test('a file from before the session that replaces one of it is not deleted', () => {
+  const fixture = makeFixture();
+  const { birthtimeMs: oldest } = lstatSync(join(fixture.ws, 'src/a.ts'));
+  // As if the fixture were a minute older than the session, and what it creates as well.
+  const { run } = startSession(['Bash(mv:*)'], fixture, oldest + 60_000);
+  expect([run('touch new.ts'), run('mv src/a.ts new.ts')]).toEqual(['allow', 'allow']);
+  expect(run('rm new.ts')).toBe(oldest === 0 ? 'allow' : 'ask');
 });
