@@ -53,12 +53,7 @@ export function mentionsAssignments({ specifier = '' }: Rule, line: string): boo
 }
 
 /** True if an allow rule covers a command: only plain words, and the command by its own name. */
-export function matchesAllowRule(
-  context: DecisionContext,
-  rule: Rule,
-  command: ResolvedCommand,
-  from: number,
-): boolean {
+function matchesAllowRule(context: DecisionContext, rule: Rule, command: ResolvedCommand, from: number): boolean {
   if (rule.specifier === undefined) return true;
   const argv = command.argv.slice(from);
   const pattern = parseCommandPattern(rule.specifier);

@@ -32,7 +32,7 @@ const STATEMENT = /^\s*(?:(s)|tr|y)([/|#,!])((?:[^\\]|\\.)*?)\2((?:[^\\]|\\.)*?)
 const SUBSTITUTE_FLAGS = /^[gims]*$/;
 const TRANSLITERATE_FLAGS = /^[cds]*$/;
 
-/** True for perl code that only substitutes text: nothing in it is evaluated. */
+/** True for perl code that only substitutes text: nothing in it is evaluated. @internal Exported for tests. */
 export function isHarmlessPerlCode(code: string): boolean {
   if (/\p{Cc}/u.test(code)) return false;
   let rest = code;
