@@ -139,7 +139,7 @@ function shorten(text: string): string {
   return `${createHash('sha256').update(text).digest('base64url').slice(0, 10)} ${text.slice(0, 70)}…`;
 }
 
-/** Calls run at the same time, so only the order within a call, a reply and the rest is a promise. */
+/** Calls run at the same time, so only the order within a call, a reply, the bills and the rest is a promise. */
 function formatGroups(values: readonly object[], clean: Cleaner): readonly string[] {
   const groups = Map.groupBy(values, (value) => groupOf(clean(value)));
   return [...groups]
@@ -151,6 +151,8 @@ function groupOf(text: string): string {
   const call = /"(?:callId|tool_use_id)":"(toolu_\w+)"/.exec(text)?.[1];
   const type = /"type":"([\w-]+)"/.exec(text)?.[1];
   if (call !== undefined) return `${call} ${type}`;
+  // A bill comes as soon as a reply has arrived, whose events may still wait for the listeners.
+  if (type === 'spending') return type;
   if (type === 'background' || type === 'checkpoint' || type === 'child') return type;
   if (type === 'hook') return `hook ${/"event":"(\w+)"/.exec(text)?.[1]}`;
   return /"(?:messageId|id)":"(msg_\d+)"/.exec(text)?.[1] ?? 'the rest';
