@@ -25,7 +25,7 @@ import { applySettingsEnvironment, resolveTimeoutsAndRetries } from '../../setti
 import { isSettingsSourceEnabled } from '../../settings/load-settings.ts';
 import { openTrustStore } from '../../settings/trust-store.ts';
 import { readSettings } from '../read-settings.ts';
-import { areTrustFingerprintsEqual, buildTrustQuestion } from '../trust/folder-trust.ts';
+import { areTrustFingerprintsEqual, buildTrustQuestion } from '../trust/trust-question.ts';
 import { findImportOffer } from './import-claude-files.ts';
 
 /** The state before a run: ready, or with questions for the user. */

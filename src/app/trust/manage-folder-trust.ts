@@ -1,7 +1,7 @@
 import type { Environment } from '../../contracts/environment.ts';
 import type { TrustEffect, TrustFingerprints, TrustQuestion } from '../../contracts/frontend/first-run.ts';
 import { openTrustStore } from '../../settings/trust-store.ts';
-import { areTrustFingerprintsEqual, buildTrustQuestion } from './folder-trust.ts';
+import { areTrustFingerprintsEqual, buildTrustQuestion } from './trust-question.ts';
 
 type TrustResult = { readonly ok: boolean; readonly lines: readonly string[] };
 

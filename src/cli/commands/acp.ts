@@ -2,7 +2,7 @@ import { realpath, stat } from 'node:fs/promises';
 import { ndJsonStream } from '@agentclientprotocol/sdk/unstable';
 import { createConversation } from '../../app/compose.ts';
 import { createStoredSessionOperations } from '../../app/replay/session-archive.ts';
-import { buildTrustQuestion } from '../../app/trust/folder-trust.ts';
+import { buildTrustQuestion } from '../../app/trust/trust-question.ts';
 import { parseInvocation } from '../args/invocation.ts';
 import type { SubcommandInput } from '../args/subcommands.ts';
 import { createAcpAgent } from '../modes/acp/acp-agent.ts';

@@ -3,13 +3,14 @@ import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readEnvironment } from '../../../src/app/environment.ts';
 import { readSettings } from '../../../src/app/read-settings.ts';
-import { buildTrustQuestion, loadFolderTrust } from '../../../src/app/trust/folder-trust.ts';
+import { loadFolderTrust } from '../../../src/app/trust/folder-trust.ts';
 import {
   listTrustEffects,
   listTrustedFolders,
   revokeTrust,
   trustFolder,
 } from '../../../src/app/trust/manage-folder-trust.ts';
+import { buildTrustQuestion } from '../../../src/app/trust/trust-question.ts';
 import { loadExtensions } from '../../../src/extensions/load-extensions.ts';
 import { bareEnvironment } from '../../support/environment.ts';
 import { longTest } from '../../support/long-test.ts';
