@@ -157,11 +157,14 @@ function isOtherAddress(hosts: readonly string[], option: string | undefined, va
   return option === undefined && value !== '';
 }
 
+/** A path behind several letters: `-qc../x`, `-qc/etc/x`. More letters before a slash are a folder: `-Isrc/include`. */
+const GLUED_PATH = /^(-\w*[A-Za-z](?=\.)|-\w{1,2}[A-Za-z](?=\/))(\.{0,2}(?:\/.*)?)$/s;
+
 /** Splits an argument into the option it belongs to, its own or the one before, and the value. */
 function splitValue(arg: string, previous: string | undefined): readonly [option: string | undefined, value: string] {
   const [, long, longValue] = /^(--?[A-Za-z][\w.-]*|\w+)[=:](?!\/\/)(.*)$/s.exec(arg) ?? [];
   if (long !== undefined && longValue !== undefined) return [long, longValue];
-  const [, short, shortValue] = /^(-[A-Za-z])((?:[./~]|\w+:\/\/).*)$/s.exec(arg) ?? [];
+  const [, short, shortValue] = /^(-[A-Za-z])((?:[./~]|\w+:\/\/).*)$/s.exec(arg) ?? GLUED_PATH.exec(arg) ?? [];
   if (short !== undefined && shortValue !== undefined) return [short, shortValue];
   if (arg.startsWith('-')) return [undefined, ''];
   return [previous !== undefined && /^--?[A-Za-z][\w.-]*$/.test(previous) ? previous : undefined, arg];

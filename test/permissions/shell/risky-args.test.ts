@@ -93,6 +93,9 @@ test.each([
   ['npx tsc', '--noEmit --tsBuildInfoFile ../x', '--outFile x'],
   ['cargo test', '--target-dir /tmp/x', '--registry evil', '-- --logfile ../x'],
   ['pytest', '--basetemp=/home/x', '--junitxml=../x', '--cov-report=html:/srv/www', '--rootdir=..', '-c ../x.ini'],
+  ['pytest', '-xqc../x.ini', '-qc..', '-vvc/etc/x.ini', '-qc./../../x.ini'],
+  ['git commit', '-aF../x', '-vqt../../x', '-aF/etc/passwd'],
+  ['gcc', 'a.c -O2o../x', 'a.c -go/etc/x'],
 ])('Bash(%s:*) does not cover its own ways out', (command, ...args) => {
   const lines = args.flatMap((more) => [`${command} ${more}`, `${command} -q ${more}`, `cd . && ${command} ${more}`]);
   expect(lines.filter((line) => isUnasked(`Bash(${command}:*)`, line))).toEqual([]);
@@ -108,6 +111,7 @@ test('what people add every day stays covered', () => {
     ['vite', 'vite --host 0.0.0.0 --port 3000|vite --host=localhost:3000|vite --host'],
     ['pytest', 'pytest -q -k "a and b" tests/test_a.py::test_b|pytest -x --tb=short --maxfail=1 2>/dev/null'],
     ['git commit', 'git commit -m "../a: fix https://x.example"|git commit -m /api --no-verify'],
+    ['gcc', 'gcc -Isrc/include -Llib64/x -I./a -qI../ws/src a.c|gcc -std=c++17 -O2 -DA=b/c -j4 a.c'],
     ['git push', 'git push -u origin main'],
     ['curl', 'curl -s https://x.example/a|curl -fsSL https://x.example/a/../b|curl -I http://x.example:8080'],
     ['wget', 'wget -q https://x.example/a.tgz'],
