@@ -12,7 +12,7 @@ import { getProgramBaseName } from '../../permissions/shell/parse/shell-words.ts
 import { findRepositoryTop, listTrackedFiles } from '../../permissions/shell/programs/git-repository.ts';
 import { listDeniedPaths, listReadablePaths } from '../create-plan.ts';
 import { listCredentialPaths } from '../credentials.ts';
-import { getPathKind, resolveAllLinks } from '../host-paths.ts';
+import { getPathKind, lstatIfReachable, resolveAllLinks } from '../host-paths.ts';
 import { MAX_MOUNTED_PATHS, mergePaths, SYSTEM_FOLDERS } from '../merge-paths.ts';
 import { isPlainFile } from '../plain-files.ts';
 import type { ReadOnlySandboxPlan } from '../plan.ts';
@@ -70,7 +70,8 @@ export function createReadOnlySandboxPlan(
     ...scan.pipes,
     ...listForeignGitPaths(roots, home, allowed),
   ].map(resolveAllLinks);
-  const all = [...new Set(hidden)].filter(isPresent);
+  // Sandboxed hooks make empty files appear and vanish, and what is gone cannot be covered.
+  const all = [...new Set(hidden)].filter((path) => isPresent(path) && !isEmptyFile(path));
   // Whatever is shown inside a hidden folder is shown nevertheless.
   const open = [...visible.shown, ...roots, ...allowed];
   const isAlreadyHidden = (path: string) =>
@@ -96,6 +97,11 @@ export function createReadOnlySandboxPlan(
 
 /** Many projects keep such a file in git, without a token. */
 const isPlainConfiguration = (path: string) => ['.npmrc', '.pypirc'].includes(basename(path)) && isPlainFile(path);
+
+function isEmptyFile(path: string): boolean {
+  const entry = lstatIfReachable(path);
+  return entry?.isFile() === true && entry.size === 0;
+}
 
 const isPresent = (path: string) => ['directory', 'file'].includes(getPathKind(path));
 

@@ -137,6 +137,17 @@ describe.skipIf(NO_SANDBOX !== undefined)(`the read-only sandbox (${NO_SANDBOX ?
     expect(spawnSync('pgrep', ['-f', `sleep 70.${process.pid}`]).stdout.toString()).toBe('');
   });
 
+  test('an empty file that may vanish before the command starts is not covered', async () => {
+    await using project = await createTempProject({ '.env': 'SECRET', 'sub/.env': '' }, PARENT);
+    const { sandbox } = createTestReadOnlySandbox(project);
+    const { wrap } = sandbox.prepare({ command: 'ls', cwd: project.dir, readable: [] });
+    const words = wrap([]);
+    expect([words.includes(join(project.dir, '.env')), words.includes(join(project.dir, 'sub/.env'))]).toEqual([
+      true,
+      false,
+    ]);
+  });
+
   longTest('syntax checks find the error, run nothing and leave no files', async () => {
     const files = { 'good.js': 'touch', 'bad.js': 'if (', 'good.sh': 'touch made', 'bad.sh': 'if', 'good.py': 'x = 1' };
     await using project = await createTempProject({ ...files, 'bad.py': 'if' }, PARENT);
