@@ -68,7 +68,7 @@ async function runHook(
         return exhaustive(result);
     }
   } catch (thrown) {
-    return createFailure(hook, createResult, getErrorMessage(thrown), 'never started');
+    return createFailure(hook, createResult, `cannot start: ${getErrorMessage(thrown)}`, 'never started');
   }
 }
 
