@@ -146,7 +146,7 @@ longTest('a switch to a model that its server does not list is refused with the 
   const { conversation, command, close } = await composed(project, gateway.url);
   expect(await conversation.setModel('glm-4.7')).toEqual({
     ok: false,
-    why: `${gateway.url}/v1 does not list a model "glm-4.7". Did you mean glm-4.6? If it serves the model anyway, describe it under "models" in your settings.`,
+    problem: `${gateway.url}/v1 does not list a model "glm-4.7". Did you mean glm-4.6? If it serves the model anyway, describe it under "models" in your settings.`,
   });
   expect(await command('model glm-4.6')).toContain('glm-4.6');
   expect(await conversation.setModel('qwen/anything')).toMatchObject({ ok: true });

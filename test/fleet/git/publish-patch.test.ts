@@ -83,7 +83,7 @@ longTest('an unchanged patch leaves the branch alone; another one replaces only 
   expect(await commitOf(patch)).toEqual({ kind: 'exists', commit: first });
   await writeFile(join(folder, 'a.txt'), 'gamma\n');
   const { patch: other } = await createTaskPatch(git(), place);
-  const foreign = { kind: 'refused', why: expect.stringContaining('commits that ouro did not make') };
+  const foreign = { kind: 'refused', problem: expect.stringContaining('commits that ouro did not make') };
   expect(await commitOf(other)).toEqual(foreign);
   expect(await head()).toBe(first);
   expect(await commitOf(other, 'ouro/work', first)).toMatchObject({ kind: 'updated' });
