@@ -1,4 +1,4 @@
-import { chmod, mkdir, readdir, symlink } from 'node:fs/promises';
+import { chmod, cp, mkdir, readdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { calls, says, toolUse } from '../support/api/reply.ts';
@@ -116,8 +116,10 @@ longTest(
   async () => {
     await using project = await createTempProject({ 'biome.json': '{}' });
     await mkdir(join(project.dir, 'node_modules/.bin'), { recursive: true });
-    const biome = join(import.meta.dirname, '../../node_modules/@biomejs/biome/bin/biome');
-    await symlink(biome, join(project.dir, 'node_modules/.bin/biome'));
+    // A copy: the sandbox of formatters shows what the workspace has, and not where a link leads.
+    const installed = join(import.meta.dirname, '../../node_modules/@biomejs');
+    await cp(installed, join(project.dir, 'node_modules/@biomejs'), { recursive: true });
+    await symlink('../@biomejs/biome/bin/biome', join(project.dir, 'node_modules/.bin/biome'));
     const content = 'export function f(a, b) {\n  let c = a\n  return c == b;\n}\n';
     const api = await startApiServer({ turns: [write(project, 'a.js', content), says('Done.')], after: says('Yes.') });
     const settings = { linter: 'fix', formatter: 'auto', projectPrograms: true, languageServers: { biome: false } };

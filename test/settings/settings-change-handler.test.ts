@@ -90,7 +90,10 @@ const words = (events: readonly AgentEvent[]) => JSON.stringify(events);
 const hook = (command: string): Settings => ({
   hooks: { UserPromptSubmit: [{ hooks: [{ type: 'command', command }] }] },
 });
-const silent = ({ project }: Talk) => ({ command: process.execPath, args: [join(project.dir, 'silent.mjs')] });
+/** Its library is outside the workspace, which the sandbox of servers does not show. */
+const silent = ({ project }: Talk) => ({
+  ...{ command: process.execPath, args: [join(project.dir, 'silent.mjs')], sandbox: 'off' as const },
+});
 const servers = ({ conversation }: Talk) =>
   conversation.info().mcpServers.map(({ name, status: is }) => `${name} ${is}`);
 const never = new Promise<never>(() => undefined);
