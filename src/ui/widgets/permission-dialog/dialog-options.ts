@@ -94,6 +94,7 @@ const SANDBOX_OPTION: DialogOption = {
   digit: '4',
   shortLabel: 'sandbox',
   note: '(in a sandbox)',
+  isOptional: true,
 };
 
 const NO_LABEL = 'No, and say what to do instead';

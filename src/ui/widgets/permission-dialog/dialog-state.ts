@@ -125,6 +125,8 @@ export type DialogOption = {
   /** End of the label, after the subject. */
   readonly labelEnd?: string;
   readonly note?: string;
+  /** On a low screen it is left out before the call is cut. */
+  readonly isOptional?: true;
   /** Label in a collapsed dialog, if it is not the start of the full label. */
   readonly shortLabel?: string;
 };

@@ -76,26 +76,35 @@ export function layoutDialog(view: ViewState, context: RenderContext, room: numb
   const { title, overflow } = createTitle(text, position, body.headline, width);
   // The cursor is shown only while the dialog accepts keys.
   const selected = acceptsKeys(dialog) ? dialog.selected : undefined;
-  const lines = filterOptionsInList(options).map((option, index) => createOptionLine(option, index, selected, context));
-  const short = lines.map((line) => truncateLine(line, width + 2));
-  const focused = lines.map((line, index) => (index === selected ? line : (short[index] ?? line)));
   const subject = body.subject.map((line) => wrapLines([line], width));
   const risky = subject.flatMap((rows, line) => rows.map(() => body.riskyLines.includes(line)));
-  const parts: DialogParts = {
-    title,
-    warnings: wrapLines([...overflow, ...body.warnings], width),
-    subject: subject.flat(),
-    description: wrapLines(body.description, width),
-    risks: wrapLines(body.risks, width),
-    details: wrapLines(body.details, width),
-    options: wrapLines(lines, width),
-    focused: wrapLines(focused, width),
-    short: wrapLines(short, width),
-    isShortened: short.some((line, index) => line !== lines[index]),
-    keys: wrapLines([createKeysLine(options, dialog, context)], width),
-  };
   const last = risky.flatMap((isRisky, row) => (isRisky ? [row] : []));
-  return fitDialog(parts, { room, width, cut: createRowLimiter(getTruncation(request), last, context) });
+  const cut = createRowLimiter(getTruncation(request), last, context);
+  const layoutWith = (shown: readonly DialogOption[]) => {
+    const lines = filterOptionsInList(shown).map((option, index) => createOptionLine(option, index, selected, context));
+    const short = lines.map((line) => truncateLine(line, width + 2));
+    const focused = lines.map((line, index) => (index === selected ? line : (short[index] ?? line)));
+    const parts: DialogParts = {
+      title,
+      warnings: wrapLines([...overflow, ...body.warnings], width),
+      subject: subject.flat(),
+      description: wrapLines(body.description, width),
+      risks: wrapLines(body.risks, width),
+      details: wrapLines(body.details, width),
+      options: wrapLines(lines, width),
+      focused: wrapLines(focused, width),
+      short: wrapLines(short, width),
+      isShortened: short.some((line, index) => line !== lines[index]),
+      keys: wrapLines([createKeysLine(shown, dialog, context)], width),
+    };
+    return fitDialog(parts, { room, width, cut });
+  };
+  const layout = layoutWith(options);
+  const essential = options.filter(({ isOptional }) => isOptional !== true);
+  if (layout.inSight !== 'part' || essential.length === options.length) return layout;
+  // The call is more important than an option that only low screens lack.
+  const smaller = layoutWith(essential);
+  return { ...smaller, inSight: smaller.inSight === 'all' ? 'call' : smaller.inSight };
 }
 
 /** Creates the title row: question, headline, position. What does not fit is repeated in full below. */
