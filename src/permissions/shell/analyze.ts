@@ -39,7 +39,7 @@ export function getShellAnalysis({ command = '', shell }: CommandFacts): ShellAn
 }
 
 /** Lists all commands that a line runs in a folder, or `undefined` if they are not certain. */
-function listCertainCommands(
+export function listCertainCommands(
   command: string,
   cwd: string,
   parseScript: ParseScript,

@@ -6,8 +6,9 @@ import { ToolFailure } from '../../contracts/tool.ts';
 import { getSecretPathReason } from '../../permissions/paths/secret-paths.ts';
 import { diskFs } from '../../permissions/permission-fs.ts';
 import { isPathInside } from '../../permissions/resolve-path.ts';
-import { analyzeShell } from '../../permissions/shell/analyze.ts';
+import { analyzeShell, listCertainCommands } from '../../permissions/shell/analyze.ts';
 import { collectShellEffects } from '../../permissions/shell/effects/collect-shell-effects.ts';
+import { analyzeReadOnly } from '../../permissions/shell/exact/analyze-read-only.ts';
 import { getProgramBaseName } from '../../permissions/shell/parse/shell-words.ts';
 import { findRepositoryTop, listTrackedFiles } from '../../permissions/shell/programs/git-repository.ts';
 import { listDeniedPaths, listReadablePaths } from '../create-plan.ts';
@@ -128,7 +129,7 @@ function listGitDirs(root: string): readonly string[] {
 function hideTrackedFiles(paths: readonly string[], command: string, cwd: string): readonly string[] {
   if (paths.length === 0) return paths;
   const programs = listPrograms(command);
-  if (programs !== undefined && !programs.some(({ name }) => name === 'git')) return paths;
+  if (programs !== undefined && !programs.includes('git')) return paths;
   const top = findRepositoryTop(diskFs, cwd);
   const tracked = top === undefined ? undefined : listTrackedFiles(diskFs, top);
   if (top === undefined || tracked === undefined) return paths;
@@ -138,7 +139,7 @@ function hideTrackedFiles(paths: readonly string[], command: string, cwd: string
   const visible = paths.filter((path) => trackedPaths.has(path));
   const [first] = visible;
   if (first === undefined) return paths;
-  if (programs === undefined || programs.some((program) => program.name !== 'git' && !isFilter(program)))
+  if (programs === undefined || (programs.some((name) => name !== 'git') && !opensNoOtherFile(command, cwd)))
     throw new ToolFailure(
       `Nothing was run: git tracks ${first}, which is hidden from other programs. Run git in a command of its own, without pipes (git log -5, git diff --stat).`,
     );
@@ -148,47 +149,30 @@ function hideTrackedFiles(paths: readonly string[], command: string, cwd: string
 /** Builtins of the shell that open no file. */
 const HARMLESS_BUILTINS = ['cd', 'true', 'false', ':', 'pwd', 'echo', 'printf'];
 
-/**
- * Programs that read their input, by the letters of options with which they open no file. `words` is the number of
- * operands that are no files.
- */
-const FILTERS: Readonly<Record<string, { readonly options: RegExp; readonly words?: number }>> = {
-  ...Object.fromEntries(
-    ['head', 'tail', 'wc', 'cat', 'uniq', 'cut', 'nl', 'tac', 'rev'].map((name) => [name, { options: /^[\w,:]*$/ }]),
-  ),
-  sort: { options: /^[bdfghMnrRuVzk\d,.]*$/ },
-  grep: { options: /^[EFiwvcnohAaBC\dmPqsx]*$/, words: 1 },
-  tr: { options: /^[cCdst]*$/, words: 2 },
-};
-
-/** Returns whether a program opens no file: it reads what git prints. */
-function isFilter({ name, argv }: StartedProgram): boolean {
-  const filter = FILTERS[name];
-  if (filter === undefined) return false;
-  const options = argv.slice(1).filter((word) => word.startsWith('-'));
-  // What the shell expands may become the names of files.
-  const words = argv.slice(1).filter((word) => !word.startsWith('-') && !/^\+?\d+$/.test(word));
-  const isExpanded = words.some((word) => /[*?[{~$]/.test(word));
+/** Returns whether all commands of a line besides git open no file: they read what git prints. */
+function opensNoOtherFile(command: string, cwd: string): boolean {
+  const commands = listCertainCommands(command, cwd, analyzeShell(command).parse);
   return (
-    !isExpanded && words.length <= (filter.words ?? 0) && options.every((word) => filter.options.test(word.slice(1)))
+    commands?.every(({ argv: [first, ...args], redirects }) => {
+      const name = getProgramBaseName(first?.text ?? '');
+      if (redirects.some(({ use }) => use === 'read')) return false;
+      if (first === undefined || name === 'git' || HARMLESS_BUILTINS.includes(name)) return true;
+      // The shell may expand other words to the names of files.
+      const analysis = args.every(({ kind }) => kind === 'literal') ? analyzeReadOnly([first, ...args]) : undefined;
+      return analysis?.ok === true && analysis.reads.length + analysis.searches.length === 0;
+    }) === true
   );
 }
 
-type StartedProgram = { readonly name: string; readonly argv: readonly string[] };
-
 /** Lists the programs of a command line, besides builtins that open no file; `undefined` if some may be unknown. */
-function listPrograms(command: string): readonly StartedProgram[] | undefined {
+function listPrograms(command: string): readonly string[] | undefined {
   const { parse } = analyzeShell(command);
   const { commands, isTruncated } = collectShellEffects(parse(command), parse);
   if (isTruncated || /[<`]|\$\(/.test(command.replaceAll(/<\s*\/dev\/null\b/g, '')))
     return /\bgit\b/.test(command) ? undefined : [];
-  const isLookup = ({ argv }: Pick<StartedProgram, 'argv'>) => /^-[vV]$/.test(argv[1] ?? '');
-  const onlyLooksUp = commands.filter(({ argv }) => argv[0] === 'command').every(isLookup);
-  // The permission analysis judges what git itself could start; `command -v git` starts nothing.
-  const started = commands.filter(({ via, argv }) =>
-    onlyLooksUp ? !['git', 'command'].includes(via) && argv[0] !== 'command' : via !== 'git',
+  // The permission analysis judges what git itself could start.
+  const started = commands.filter(({ via }) => via !== 'git');
+  return [...new Set(started.map(({ argv }) => getProgramBaseName(argv[0] ?? '')))].filter(
+    (name) => !HARMLESS_BUILTINS.includes(name),
   );
-  return started
-    .map(({ argv }) => ({ argv, name: getProgramBaseName(argv[0] ?? '') }))
-    .filter(({ name }) => !HARMLESS_BUILTINS.includes(name));
 }
