@@ -68,6 +68,8 @@ export type Policy = {
   readonly sandbox?: 'asked' | 'unasked';
   /** Paths that the sandbox lets every command write, and paths it never lets any command write. Real paths. */
   readonly sandboxPaths?: () => SandboxPaths;
+  /** Folder that is another one in the sandbox of commands, which nobody else looks into. */
+  readonly privateFolder?: string | undefined;
   /** Returns whether there is a read-only sandbox for commands that only read. The first call probes the machine. */
   readonly canEnforceReadOnly?: () => boolean;
 };

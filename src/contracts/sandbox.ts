@@ -1,9 +1,5 @@
-/** Paths that are writable or closed in a sandbox, and a folder that is another one in there. */
-export type SandboxPaths = {
-  readonly writable: readonly string[];
-  readonly readOnly: readonly string[];
-  readonly privateFolder?: string;
-};
+/** Paths that are writable or closed in a sandbox. */
+export type SandboxPaths = { readonly writable: readonly string[]; readonly readOnly: readonly string[] };
 
 /** The limits in which a command runs because it was allowed for only reading. Bash enforces them. */
 export type CallEnforcement = {

@@ -136,8 +136,7 @@ export function createPathRequirement(context: DecisionContext, use: PathUse): R
 /** Returns whether a sandboxed command finds a file of its own at this path, whatever is there outside. */
 function isPrivateInSandbox(path: ResolvedPath, { facts, policy, roots }: DecisionContext): boolean {
   if (policy.sandbox === undefined || facts.kind !== 'shell' || facts.outside !== undefined) return false;
-  const folder = policy.sandboxPaths?.().privateFolder;
-  if (folder === undefined || !isPathInside(path.lexical, folder)) return false;
+  if (policy.privateFolder === undefined || !isPathInside(path.lexical, policy.privateFolder)) return false;
   return ![...roots, ...policy.workspaceRoots].some((root) => isPathInside(path.lexical, root));
 }
 

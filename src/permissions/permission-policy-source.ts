@@ -27,6 +27,7 @@ export type PermissionPolicyInputs = {
   /** Returns whether sandboxed commands need approval; undefined without a sandbox. */
   readonly getSandboxApproval?: () => Policy['sandbox'];
   readonly getSandboxPaths?: Policy['sandboxPaths'];
+  readonly privateFolder?: Policy['privateFolder'];
   /** Returns whether commands that only read can be run in a read-only sandbox. */
   readonly canEnforceReadOnly?: () => boolean;
   /** Returns the files that commands of this session filled from secret files. */
@@ -83,12 +84,14 @@ export function createPermissionPolicySource(sources: PermissionPolicyInputs) {
     (buildChildVariables(environment, merged).PATH ?? '').split(delimiter),
   );
 
-  function getSandboxFields(): Pick<Policy, 'sandbox' | 'sandboxPaths' | 'canEnforceReadOnly'> {
-    const { canEnforceReadOnly, getSandboxPaths } = sources;
+  function getSandboxFields(): Pick<Policy, 'sandbox' | 'sandboxPaths' | 'privateFolder' | 'canEnforceReadOnly'> {
+    const { canEnforceReadOnly, getSandboxPaths, privateFolder } = sources;
     const sandbox = sources.getSandboxApproval?.();
     return {
       ...omitUndefined({ canEnforceReadOnly, sandbox }),
-      ...(sandbox === undefined || getSandboxPaths === undefined ? {} : { sandboxPaths: getSandboxPaths }),
+      ...(sandbox === undefined || getSandboxPaths === undefined
+        ? {}
+        : { sandboxPaths: getSandboxPaths, privateFolder }),
     };
   }
 

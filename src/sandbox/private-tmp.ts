@@ -1,10 +1,12 @@
-import { chmodSync, existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { listFolderNames } from '../lib/files/read-or-default.ts';
+import { getProcessState } from '../lib/processes/process-info.ts';
 import { formatBytes } from '../lib/text/format.ts';
 import { deleteFolder } from './caches.ts';
+import { forceRemove } from './host-paths.ts';
 
 /**
  * The temporary folder of a session: sandboxes show it as `/tmp`, so that one command reads what another one left there.
@@ -22,6 +24,9 @@ export type PrivateTmp = {
   close(): void;
 };
 
+/** The folder that sandboxed commands have of their own; on macOS they see that of the machine. */
+export const PRIVATE_FOLDER = process.platform === 'linux' ? '/tmp' : undefined;
+
 /** More is deleted before the next command. Temporary folders are often in memory. */
 const MAX_BYTES = 1024 ** 3;
 const PREFIX = 'ouro-tmp-';
@@ -31,6 +36,8 @@ const DAY_MS = 86_400_000;
 export function createPrivateTmp(now: () => number, { parent = tmpdir(), maxBytes = MAX_BYTES } = {}): PrivateTmp {
   let base: string | undefined;
   let isTooLarge = false;
+  /** One at a time: commands may end faster than a large folder is measured. */
+  let measuring: Promise<void> | undefined;
   let notes: readonly string[] = [];
 
   function findBase(): string {
@@ -51,6 +58,10 @@ export function createPrivateTmp(now: () => number, { parent = tmpdir(), maxByte
     return folder;
   }
 
+  async function measureNow(): Promise<void> {
+    if (base !== undefined) isTooLarge = (await measureFolder(join(base, 'tmp'), maxBytes)) > maxBytes;
+  }
+
   return {
     getFolder,
     getCoverFile() {
@@ -58,8 +69,11 @@ export function createPrivateTmp(now: () => number, { parent = tmpdir(), maxByte
       if (!existsSync(path)) writeFileSync(path, '', { mode: 0o000 });
       return path;
     },
-    async measure() {
-      if (base !== undefined) isTooLarge = (await measureFolder(join(base, 'tmp'), maxBytes)) > maxBytes;
+    measure() {
+      measuring ??= measureNow().finally(() => {
+        measuring = undefined;
+      });
+      return measuring;
     },
     takeNotes() {
       const taken = notes;
@@ -89,24 +103,13 @@ async function measureFolder(folder: string, enough: number): Promise<number> {
 
 const BLOCK_BYTES = 512;
 
-/** Deletes a folder, after adding permissions where a command removed them. */
+/** Deletes a folder as far as that is possible; the next session tries again. */
 function deleteAtOnce(path: string): void {
   try {
-    rmSync(path, { recursive: true, force: true });
+    forceRemove(path);
   } catch {
-    try {
-      makeWritable(path);
-      rmSync(path, { recursive: true, force: true });
-    } catch {
-      // The next session tries again.
-    }
+    // A process of another user owns something in it.
   }
-}
-
-function makeWritable(folder: string): void {
-  chmodSync(folder, 0o700);
-  for (const entry of readdirSync(folder, { withFileTypes: true }))
-    if (entry.isDirectory()) makeWritable(join(folder, entry.name));
 }
 
 /** Deletes folders of sessions that ended without doing so. */
@@ -114,20 +117,11 @@ async function deleteAbandoned(parent: string, nowMs: number): Promise<void> {
   for (const name of listFolderNames(parent)) {
     const [, pid] = /^ouro-tmp-(\d+)-\w+$/.exec(name) ?? [];
     const path = join(parent, name);
-    if (pid === undefined || isRunning(Number(pid))) continue;
+    if (pid === undefined || getProcessState({ pid: Number(pid), startTime: '' }) === 'alive') continue;
     const entry = lstatSync(path, { throwIfNoEntry: false });
     // Containers that share the folder have process ids of their own.
     const isAbandoned =
       entry?.isDirectory() === true && entry.uid === process.getuid?.() && nowMs - entry.mtimeMs > DAY_MS;
     if (isAbandoned) await deleteFolder(path);
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
   }
 }

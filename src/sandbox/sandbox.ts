@@ -190,12 +190,7 @@ export function createSandbox({
     },
     getPaths() {
       const plan = createPlan(getSettings().sandbox ?? {});
-      const hasPrivateTmp = process.platform === 'linux' && privateTmp !== undefined;
-      return {
-        writable: [...plan.roots, ...plan.allowWrite],
-        readOnly: listNeverWritablePaths(plan),
-        ...(hasPrivateTmp ? { privateFolder: '/tmp' } : {}),
-      };
+      return { writable: [...plan.roots, ...plan.allowWrite], readOnly: listNeverWritablePaths(plan) };
     },
     async wrap(command) {
       const current = computeState();

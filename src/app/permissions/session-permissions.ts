@@ -20,7 +20,7 @@ import { listDeniedPaths } from '../../sandbox/create-plan.ts';
 import { createDenySandbox, type DenySandbox } from '../../sandbox/deny-sandbox.ts';
 import { createLazyNetwork, openSandboxNetwork } from '../../sandbox/network/lazy-network.ts';
 import { createNetworkGate } from '../../sandbox/network/network-gate.ts';
-import { createPrivateTmp } from '../../sandbox/private-tmp.ts';
+import { createPrivateTmp, PRIVATE_FOLDER } from '../../sandbox/private-tmp.ts';
 import { createReadOnlySandbox, type ReadOnlySandbox } from '../../sandbox/read-only/read-only-sandbox.ts';
 import { createSandbox, type Sandbox, type SandboxDeps } from '../../sandbox/sandbox.ts';
 import { buildChildVariables } from '../../settings/effective-environment.ts';
@@ -116,6 +116,7 @@ export function createSessionPermissions(
     listFrozenFiles: core.programs.listFrozen,
     getSandboxApproval: () => sandbox.getApproval(),
     getSandboxPaths: () => sandbox.getPaths(),
+    privateFolder: PRIVATE_FOLDER,
     canEnforceReadOnly: () => readOnlySandbox.canEnforceReadOnly(),
   });
   const { getUnsandboxedPolicy: getPolicy } = source;
@@ -143,7 +144,9 @@ export function createSessionPermissions(
     rememberRules: changes.rememberRules,
     changeMode,
     offerSandbox: (policy) =>
-      sandbox.canTurnOn() ? { ...policy, sandbox: 'unasked', sandboxPaths: sandbox.getPaths } : undefined,
+      sandbox.canTurnOn()
+        ? { ...policy, sandbox: 'unasked', sandboxPaths: sandbox.getPaths, privateFolder: PRIVATE_FOLDER }
+        : undefined,
     turnOnSandbox,
     newId: core.newId,
   };
