@@ -184,11 +184,10 @@ function collectAllRequirements(
   const collectAsNow = createCollector('as now');
   for (const [index, command] of commands.entries()) {
     // The patterns of an edit stand for the files that match now, unless the line may bring others before it.
+    const needs = collected[index]?.requirements ?? [];
+    if (!needs.some(({ kind, allowedBy }) => kind === 'command' && allowedBy === undefined)) continue;
     const others = command.overlaps ? collected.toSpliced(index, 1) : collected.slice(0, index);
-    const isOpen = collected[index]?.requirements.some(
-      (need) => need.kind === 'command' && need.allowedBy === undefined,
-    );
-    if (isOpen === true && others.every(addsNoLinks)) collected[index] = collectAsNow(command);
+    if (others.every(addsNoLinks)) collected[index] = collectAsNow(command);
   }
   return collected;
 }

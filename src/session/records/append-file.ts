@@ -28,7 +28,7 @@ export function createAppendFile(
   let storedCount = pending.length;
   let isFallbackUsed = fallback?.exists() === true;
   /** Lines that are written and may be in the cache of the disk only. */
-  let unsynced: readonly string[] = [];
+  let unsynced: string[] = [];
   /** A system may forget what it could not sync and report success for the next try: the copy stays for the next run. */
   let isCopyKept = false;
   let writing: Promise<void> | undefined;
@@ -81,7 +81,7 @@ export function createAppendFile(
         break;
       }
       reportSuccess('write');
-      if (fallback !== undefined) unsynced = [...unsynced, ...batch];
+      if (fallback !== undefined) unsynced.push(...batch);
       storedCount = 0;
       // The only other copy may go when the lines are on the disk, not only in its cache.
       if (isFallbackUsed && !isCopyKept && (await catchFailure(file.sync())) === undefined) {
