@@ -49,7 +49,7 @@ async function runLines(folder: string, lines: readonly string[], path: string):
   return results;
 }
 
-/** What differs between any two runs: times, hashes, process ids, sizes of folders, the place of the copy. */
+/** Removes what differs between any two runs: times, hashes, process ids, the place of the copy. */
 function normalize(text: string, dir: string): string {
   return text
     .replaceAll(dir, '/project')

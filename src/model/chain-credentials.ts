@@ -3,7 +3,7 @@ import { findPresetKeys, PROVIDER_PRESETS } from './provider-presets.ts';
 import type { ModelConfig } from './registry/model-config.ts';
 import type { ProviderConfigs } from './registry/model-route.ts';
 
-/** How the provider of the named models is reached. */
+/** The access to the provider of the named models. */
 export type ModelAccess = {
   /** API key, or a function that is called before each request. By default `ANTHROPIC_API_KEY` of the environment. */
   readonly apiKey?: string | (() => string | Promise<string>);

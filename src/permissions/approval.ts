@@ -129,7 +129,7 @@ function suggestSandbox(
 ): Pick<PermissionRequest, 'canSandbox'> {
   const isInWorkspace = (effect: BlockedEffect) =>
     effect.kind === 'write' && policy.workspaceRoots.some((root) => isPathInside(effect.path ?? '/', root));
-  // What the read-only sandbox kept it from outside the workspace, this one does too.
+  // This sandbox forbids all that the read-only one forbids outside the workspace.
   if (facts.kind !== 'shell' || facts.blocked?.every(isInWorkspace) === false) return {};
   const sandboxed = offerSandbox?.(policy);
   return sandboxed !== undefined && decide(facts, sandboxed, fs).verdict === 'allow' ? { canSandbox: true } : {};

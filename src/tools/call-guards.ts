@@ -56,7 +56,7 @@ export function createCallGuards(
     record({ request, input, verdict, decision }: GateDecisionRecord) {
       if (verdict === 'deny') return;
       for (const path of decision.writes ?? []) written.add(toNativePath(path));
-      // What was deleted and comes back may be another file.
+      // A path that was deleted and comes back may be another file.
       for (const path of created) if (isMissing(path)) created.delete(path);
       for (const path of decision.creates ?? []) addCreated(path);
       for (const copy of decision.copies ?? []) copies.add(toNativePath(copy));

@@ -155,7 +155,7 @@ test('a rule that begins with assignments covers just these, and no other rule c
   expect(listRefused(['CI=1 npm test', 'CI=1 LANG=C npm test -- x'], ci)).toEqual([]);
   const others = ['npm test', 'CI=2 npm test', 'CI=1 CI=2 npm test', 'CI="$x" npm test'];
   expect(others.filter((line) => decideBash(fixture, line, ci).verdict !== 'ask')).toEqual([]);
-  // What a variable steers may do more than read, so it runs where the rule says, not in the sandbox.
+  // A command that a variable steers may do more than read, so it runs where the rule says, not in the sandbox.
   const preload = decideBash(fixture, 'LD_PRELOAD=x ls', { allow: ['Bash(LD_PRELOAD=x ls)'] });
   expect([preload.verdict, preload.enforce]).toEqual(['allow', undefined]);
 });

@@ -35,7 +35,7 @@ const LINKS = {
 };
 for (const [name, target] of Object.entries({ ...LINKS, 'ml/out': '../../outside', tomade: 'made' }))
   symlinkSync(target, join(ws, name));
-/** What the session created. */
+/** The files and folders that the session created. */
 const created = new Set(['made', 'made/a.js', 'mixed', 'mixed/a.js', 'ml', 'ml/x'].map((name) => join(ws, name)));
 
 const listAllowed = (lines: string, setup: Setup) =>

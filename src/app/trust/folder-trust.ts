@@ -16,7 +16,7 @@ export type FolderTrust = ContentApprovals & {
   readonly programs: ProgramApprovals;
 };
 
-/** What is approved of the content of a folder. */
+/** The approved part of a folder's content. */
 type ContentApprovals = {
   /** Returns whether the user accepted this external file, which the folder's instructions include. */
   acceptsOutside(realPath: string): boolean;

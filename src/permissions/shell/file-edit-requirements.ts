@@ -9,7 +9,7 @@ import type { ProgramFacts } from './programs/program-facts.ts';
 /** Longer commands need approval as commands. */
 const MAX_EDITS = 200;
 
-/** Whether the names that a pattern matches when the command runs are those that it matches now. */
+/** The certainty that a pattern matches the same names when the command runs. */
 export type NamesOnDisk = 'as now' | 'may change';
 
 /** Returns the file edits of a command that writes files; `undefined` for other commands and arguments. */
@@ -69,7 +69,7 @@ function listEditsIn(
   const createRequirement = (use: 'read' | 'write', path: string) =>
     createPathRequirement(context, { tool, use, path: resolveCallPath(context, cwd, path) });
   if (parseEdits !== undefined) {
-    // Where disks ignore case, sed is often that of BSD, which takes the argument after `-i` as a suffix.
+    // Disks that ignore case often come with the sed of BSD, which takes the argument after `-i` as a suffix.
     if (context.policy.disk === 'case-insensitive') return undefined;
     const files = parseEdits(args.map(({ text }) => text)) ?? [];
     // Only a file may be missing: without another argument, the next one would take its role.
@@ -112,7 +112,7 @@ function listEditsIn(
 function isCreatedHere(context: DecisionContext, cwd: string, operand: string): boolean {
   const { isCreatedHere: isCreated = () => false } = context.policy;
   const { real, lexical, kind } = resolveCallPath(context, cwd, operand);
-  // What is removed is the link, not the file that it leads to.
+  // The link is removed, not the file that it leads to.
   if (!isCreated(real) || context.fs.lstat(lexical)?.kind === 'link') return false;
   return kind !== 'directory' || scanFolder(context.fs, real, ({ path }) => !isCreated(path)) === undefined;
 }

@@ -51,7 +51,7 @@ export type ReadOnlySandboxDeps = Pick<ReadOnlySandboxPlanDeps, 'environment' | 
 /** The sandbox program, and the compiled seccomp filter (empty on macOS). */
 type ReadOnlyTools = { readonly program: string; readonly seccompFilter: string };
 
-/** What a command gets besides its plan; the probe gets nothing. */
+/** The folder and the cover that a command gets besides its plan; the probe gets none. */
 type ReadOnlyMounts = { readonly tmpFolder?: string; readonly coverFile: string };
 
 /** The tools of the sandbox, or the reason why there is none. */

@@ -67,7 +67,7 @@ describe.skipIf(NO_SANDBOX !== undefined)('the sandbox as an answer', () => {
     const plain = await run(project, ['touch one', 'touch two', 'cat ~/.ssh/id_rsa', 'rm -rf ~'], yes);
     expect(plain.asked.map(({ canSandbox }) => canSandbox)).toEqual([true, true, undefined, undefined]);
     expect(plain.sandbox).toBeUndefined();
-    // What the read-only sandbox kept a command from outside the workspace, this one does too.
+    // This sandbox forbids all that the read-only one forbids outside the workspace.
     const bin = join(project.home, 'bin');
     await project.write('../home/bin/nproc', `#!/bin/sh\necho > ${project.home}/state\n`);
     await project.write('../home/bin/whoami', `#!/bin/sh\necho > ${project.dir}/state\n`);
