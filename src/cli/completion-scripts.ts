@@ -1,6 +1,6 @@
-import { type CliFlag, describeFlag, parseFlagSyntax } from './args/define-flag.ts';
-import { CLI_FLAGS } from './args/flags.ts';
-import { listSubcommands } from './args/subcommands.ts';
+import { type CliFlag, describeFlag, parseFlagSyntax } from '../command/define-flag.ts';
+import { CLI_FLAGS } from '../command/flags.ts';
+import { listSubcommands } from '../command/subcommands.ts';
 
 /** Returns the bash completion script: `ouro completion bash > ~/.local/share/bash-completion/completions/ouro`. */
 export function renderBashCompletion(): string {

@@ -1,11 +1,11 @@
 import { getStartDirectory, limitProgramSearch, readEnvironment } from '../app/environment.ts';
+import { createProcessIo, type ProcessIo } from '../command/process-io.ts';
+import { createShutdown, type Shutdown, systemProcessEvents } from '../command/shutdown.ts';
+import { UsageError } from '../command/usage-error.ts';
 import type { Environment } from '../contracts/environment.ts';
 import { getErrnoCode, getErrorMessage, getErrorPhrase } from '../lib/errors.ts';
 import type { CliInvocation } from './args/invocation.ts';
-import { UsageError } from './args/usage-error.ts';
 import { installChunkFallback } from './chunk-fallback.ts';
-import { createProcessIo, type ProcessIo } from './process-io.ts';
-import { createShutdown, type Shutdown, systemProcessEvents } from './shutdown.ts';
 
 /** Runs the program: parses the arguments, runs the mode or subcommand they name and exits with its code. */
 export async function runCli(args: readonly string[]): Promise<void> {

@@ -1,9 +1,9 @@
+import type { ProcessIo } from '../command/process-io.ts';
+import type { Shutdown } from '../command/shutdown.ts';
+import { listSubcommands, SUBCOMMANDS, type SubcommandInput, type SubcommandName } from '../command/subcommands.ts';
+import { UsageError } from '../command/usage-error.ts';
 import { findClosestWord } from '../lib/text/closest-word.ts';
-import { listSubcommands, SUBCOMMANDS, type SubcommandInput, type SubcommandName } from './args/subcommands.ts';
 import { findForeignCommand } from './args/unsupported-args.ts';
-import { UsageError } from './args/usage-error.ts';
-import type { ProcessIo } from './process-io.ts';
-import type { Shutdown } from './shutdown.ts';
 
 type Command = (request: SubcommandInput) => Promise<number>;
 

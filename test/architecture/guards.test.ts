@@ -118,7 +118,7 @@ const PLANTED: readonly (readonly [string, Readonly<Record<string, string>>, str
   [
     'a write to the terminal that is not sanitized',
     { 'cli/a.ts': "process.stdout.write('x');\n" },
-    'cli/a.ts: writes to the terminal; only cli/process-io.ts may, because it sanitizes',
+    'cli/a.ts: writes to the terminal; only command/process-io.ts may, because it sanitizes',
   ],
   [
     'text rendered without the check for printable text',

@@ -5,7 +5,7 @@ export const SHORT_TEXTS: readonly {
   readonly reason: string;
 }[] = [
   {
-    path: 'cli/args/define-flag.ts',
+    path: 'command/define-flag.ts',
     patterns: [/[<[].*[>\]]/],
     reason: 'the syntax of a flag is a constant of a source file: every caller is a table of flags',
   },

@@ -11,7 +11,7 @@ const SANITIZERS = [
   'app/setup/doctor.ts',
 ];
 /** The file that writes to the terminal, and three that write only fixed texts. */
-const WRITERS = ['cli/process-io.ts', 'cli/run-cli.ts', 'cli/main.ts', 'cli/modes/interactive/run-interactive.ts'];
+const WRITERS = ['command/process-io.ts', 'cli/run-cli.ts', 'cli/main.ts', 'cli/modes/interactive/run-interactive.ts'];
 const ROWS = 'ui/text/Rows.tsx';
 
 /** The rules by which no unsanitized text reaches the terminal. */
@@ -25,7 +25,7 @@ export const TERMINAL_OUTPUT_RULES: Readonly<Record<string, Rule>> = {
   'only what sanitizes writes to the terminal': (sources) =>
     Object.entries(sources)
       .filter(([path, text]) => /\bprocess\.std(?:out|err)\.write\b/.test(text) && !WRITERS.includes(path))
-      .map(([path]) => `${path}: writes to the terminal; only cli/process-io.ts may, because it sanitizes`),
+      .map(([path]) => `${path}: writes to the terminal; only command/process-io.ts may, because it sanitizes`),
   'one component renders text': (sources) =>
     Object.entries(sources)
       .filter(([path, text]) => /import \{[^}]*\bText\b[^}]*\} from 'ink'/.test(text) && path !== ROWS)

@@ -40,11 +40,13 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   ui: BASE,
   app: [...BASE, ...CAPABILITIES, 'engine', 'agent'],
   sdk: [...BASE, ...CAPABILITIES, 'engine', 'agent'],
+  /** What the commands of the command line share: flags, streams, exit codes, shutdown. */
+  command: [...BASE, 'ui'],
   /** The fleet starts ouro as separate processes, so it needs neither engine, agent nor app. */
   fleet: [...BASE, ...CAPABILITIES],
-  'fleet/cli': [...BASE, ...CAPABILITIES, 'fleet', 'app', 'ui', 'cli'],
-  eval: [...BASE, ...CAPABILITIES, 'fleet', 'fleet/cli', 'app', 'cli'],
-  cli: [...BASE, ...CAPABILITIES, 'app', 'ui', 'fleet', 'fleet/cli', 'eval'],
+  'fleet/cli': [...BASE, ...CAPABILITIES, 'fleet', 'app', 'ui', 'command'],
+  eval: [...BASE, ...CAPABILITIES, 'fleet', 'fleet/cli', 'app', 'command'],
+  cli: [...BASE, ...CAPABILITIES, 'app', 'ui', 'command', 'fleet', 'fleet/cli', 'eval'],
 };
 
 const LINE_LIMIT = 300;

@@ -4,8 +4,8 @@ import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { readEnvironment } from '../../src/app/environment.ts';
-import { BATCH_FLAGS, WORKER_FLAGS } from '../../src/cli/args/fleet-flags.ts';
-import { SUBCOMMANDS } from '../../src/cli/args/subcommands.ts';
+import { BATCH_FLAGS, WORKER_FLAGS } from '../../src/command/fleet-flags.ts';
+import { SUBCOMMANDS } from '../../src/command/subcommands.ts';
 import { parseTaskFile } from '../../src/fleet/tasks/task-file.ts';
 
 const DOCS = join(import.meta.dirname, '../../docs');

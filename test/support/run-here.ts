@@ -1,9 +1,9 @@
 import { EventEmitter } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { readEnvironment } from '../../src/app/environment.ts';
-import type { ProcessIo } from '../../src/cli/process-io.ts';
 import { runToExitCode } from '../../src/cli/run-cli.ts';
-import { createShutdown } from '../../src/cli/shutdown.ts';
+import type { ProcessIo } from '../../src/command/process-io.ts';
+import { createShutdown } from '../../src/command/shutdown.ts';
 import { bareEnvironment, withSettings } from './environment.ts';
 import type { RunSettings } from './run-ouro.ts';
 import type { TempProject } from './temp-project.ts';

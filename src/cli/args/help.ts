@@ -1,6 +1,6 @@
-import { type CliFlag, describeFlag, parseFlagSyntax } from './define-flag.ts';
-import { CLI_FLAG_GROUPS } from './flags.ts';
-import { listSubcommands } from './subcommands.ts';
+import { type CliFlag, describeFlag, parseFlagSyntax } from '../../command/define-flag.ts';
+import { CLI_FLAG_GROUPS } from '../../command/flags.ts';
+import { listSubcommands } from '../../command/subcommands.ts';
 
 const EXAMPLES = [
   ['ouro', 'start a session in this folder'],

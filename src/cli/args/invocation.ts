@@ -1,5 +1,8 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { findFlagConflict, parseFlagValues, parseJsonFlagValue } from '../../command/flag-values.ts';
+import { CLI_FLAGS, type FlagValues } from '../../command/flags.ts';
+import { UsageError } from '../../command/usage-error.ts';
 import type { CliRunOptions, SessionChoice } from '../../contracts/frontend/cli-run-options.ts';
 import type { JsonObject } from '../../contracts/json.ts';
 import type { Effort } from '../../contracts/model.ts';
@@ -7,11 +10,8 @@ import { getErrorPhrase } from '../../lib/errors.ts';
 import { readFileOrPipe } from '../../lib/files/read-regular-file.ts';
 import { omitUndefined } from '../../lib/json.ts';
 import { findClosestWord } from '../../lib/text/closest-word.ts';
-import { findFlagConflict, parseFlagValues, parseJsonFlagValue } from './flag-values.ts';
-import { CLI_FLAGS, type FlagValues } from './flags.ts';
 import { parseArgs } from './parse-args.ts';
 import { findUnsupportedFlag } from './unsupported-args.ts';
-import { UsageError } from './usage-error.ts';
 
 /** A parsed command line. */
 export type CliInvocation = {

@@ -1,8 +1,8 @@
 import { Command, CommanderError, Option } from 'commander';
+import { type CliFlag, type FlagTable, listFlagNames, parseFlagSyntax } from '../../command/define-flag.ts';
+import { CLI_FLAGS } from '../../command/flags.ts';
+import { UsageError } from '../../command/usage-error.ts';
 import { findClosestWord } from '../../lib/text/closest-word.ts';
-import { type CliFlag, type FlagTable, listFlagNames, parseFlagSyntax } from './define-flag.ts';
-import { CLI_FLAGS } from './flags.ts';
-import { UsageError } from './usage-error.ts';
 
 /** Arguments split into flags and operands; the flag values are not validated yet. */
 export type ParsedArgs = {

@@ -3,10 +3,10 @@ import { ndJsonStream } from '@agentclientprotocol/sdk/unstable';
 import { createConversation } from '../../app/compose.ts';
 import { createStoredSessionOperations } from '../../app/replay/session-archive.ts';
 import { buildTrustQuestion } from '../../app/trust/trust-question.ts';
+import type { ProcessIo } from '../../command/process-io.ts';
+import type { SubcommandInput } from '../../command/subcommands.ts';
 import { parseInvocation } from '../args/invocation.ts';
-import type { SubcommandInput } from '../args/subcommands.ts';
 import { createAcpAgent } from '../modes/acp/acp-agent.ts';
-import type { ProcessIo } from '../process-io.ts';
 import { runLoginCommand } from './login.ts';
 
 /** Runs `ouro acp`: serves an editor on stdin and stdout until it closes them. */

@@ -1,8 +1,8 @@
+import { type CliFlag, describeFlag, type FlagTable } from '../../command/define-flag.ts';
+import { CLI_FLAG_GROUPS } from '../../command/flags.ts';
+import { listSubcommands, type SubcommandInput } from '../../command/subcommands.ts';
+import { UsageError } from '../../command/usage-error.ts';
 import { formatMarkdownTable } from '../../lib/text/markdown.ts';
-import { type CliFlag, describeFlag, type FlagTable } from '../args/define-flag.ts';
-import { CLI_FLAG_GROUPS } from '../args/flags.ts';
-import { listSubcommands, type SubcommandInput } from '../args/subcommands.ts';
-import { UsageError } from '../args/usage-error.ts';
 import { renderBashCompletion, renderFishCompletion, renderZshCompletion } from '../completion-scripts.ts';
 
 const RENDERERS: Readonly<Record<string, () => string>> = {

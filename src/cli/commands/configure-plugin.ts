@@ -1,8 +1,8 @@
 import type { PluginOperations } from '../../app/plugin-operations.ts';
+import type { ProcessIo } from '../../command/process-io.ts';
+import { UsageError } from '../../command/usage-error.ts';
 import type { PluginOption } from '../../contracts/extension.ts';
 import { readHiddenLine, readShownLine } from '../../ui/input/read-hidden-line.ts';
-import { UsageError } from '../args/usage-error.ts';
-import type { ProcessIo } from '../process-io.ts';
 
 /** The operations on plugins, and the terminal in which options are asked for. */
 export type PluginOptionAccess = { readonly plugins: PluginOperations; readonly io: ProcessIo };

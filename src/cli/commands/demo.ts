@@ -1,5 +1,5 @@
+import type { SubcommandInput } from '../../command/subcommands.ts';
 import { parseInvocation } from '../args/invocation.ts';
-import type { SubcommandInput } from '../args/subcommands.ts';
 import { DEMO_PROMPT } from '../modes/demo-prompt.ts';
 
 /** Runs `ouro demo`: the scripted model in its sample project, interactively or in print mode. */

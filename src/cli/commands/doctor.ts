@@ -1,7 +1,7 @@
 import { formatDoctorFindings, runDoctorChecks } from '../../app/setup/doctor.ts';
 import { checkProviderConnections } from '../../app/setup/manage-models.ts';
+import type { SubcommandInput } from '../../command/subcommands.ts';
 import { printable } from '../../lib/printable.ts';
-import type { SubcommandInput } from '../args/subcommands.ts';
 
 /** Runs `ouro doctor`: prints the checks of the installation; the exit code is 1 when one failed. */
 export async function runDoctorCommand({ flags, io }: SubcommandInput): Promise<number> {

@@ -1,7 +1,7 @@
+import type { SubcommandInput } from '../../command/subcommands.ts';
+import { UsageError } from '../../command/usage-error.ts';
 import { findClosestWord } from '../../lib/text/closest-word.ts';
 import { formatFlagsHelp, formatHelp } from '../args/help.ts';
-import type { SubcommandInput } from '../args/subcommands.ts';
-import { UsageError } from '../args/usage-error.ts';
 import { loadHelpPages } from './help-pages.ts';
 
 /** Runs `ouro help [topic]`: prints the short help, all flags, or a page of the documentation. */

@@ -1,9 +1,9 @@
 import { applyImports, formatImportPlan } from '../../app/setup/import/apply-imports.ts';
 import { findImportable, getImportFolders } from '../../app/setup/import/find-importable.ts';
 import { selectImports } from '../../app/setup/import/select-imports.ts';
-import { parseFlagValues } from '../args/flag-values.ts';
-import { SUBCOMMANDS, type SubcommandInput } from '../args/subcommands.ts';
-import { UsageError } from '../args/usage-error.ts';
+import { parseFlagValues } from '../../command/flag-values.ts';
+import { SUBCOMMANDS, type SubcommandInput } from '../../command/subcommands.ts';
+import { UsageError } from '../../command/usage-error.ts';
 
 /** Runs `ouro import [what…]`: lists files of other assistants, and imports them with `--yes`. */
 export async function runImportCommand({ args, flags: rawFlags, io }: SubcommandInput): Promise<number> {

@@ -1,8 +1,8 @@
 import { findProviderByName, removeProviderKey, saveProviderKey } from '../../app/setup/provider-keys.ts';
+import type { ProcessIo } from '../../command/process-io.ts';
+import type { SubcommandInput } from '../../command/subcommands.ts';
+import { UsageError } from '../../command/usage-error.ts';
 import { readHiddenLine } from '../../ui/input/read-hidden-line.ts';
-import type { SubcommandInput } from '../args/subcommands.ts';
-import { UsageError } from '../args/usage-error.ts';
-import type { ProcessIo } from '../process-io.ts';
 
 const MAX_KEY_CHARS = 10_000;
 

@@ -5,12 +5,12 @@ import {
   describeServerLaunch,
   type McpConfigChangeResult,
 } from '../../app/mcp-config-actions.ts';
+import type { FlagValuesOf } from '../../command/define-flag.ts';
+import { parseFlagValues, parseJsonFlagValue } from '../../command/flag-values.ts';
+import type { ProcessIo } from '../../command/process-io.ts';
+import { SUBCOMMANDS, type SubcommandInput } from '../../command/subcommands.ts';
+import { UsageError } from '../../command/usage-error.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
-import type { FlagValuesOf } from '../args/define-flag.ts';
-import { parseFlagValues, parseJsonFlagValue } from '../args/flag-values.ts';
-import { SUBCOMMANDS, type SubcommandInput } from '../args/subcommands.ts';
-import { UsageError } from '../args/usage-error.ts';
-import type { ProcessIo } from '../process-io.ts';
 
 type Flags = FlagValuesOf<typeof SUBCOMMANDS.mcp.flags>;
 

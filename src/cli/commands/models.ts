@@ -1,11 +1,11 @@
 import { listUsableModels, updateModelCatalogue } from '../../app/setup/manage-models.ts';
+import type { SubcommandInput } from '../../command/subcommands.ts';
 import type { ModelPrice } from '../../contracts/model.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import { omitUndefined } from '../../lib/json.ts';
 import { formatCount, formatTokens } from '../../lib/text/format.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
 import { getTextWidth, padToWidth } from '../../lib/text/text-width.ts';
-import type { SubcommandInput } from '../args/subcommands.ts';
 
 type ModelOffer = Awaited<ReturnType<typeof listUsableModels>>;
 type OfferedModel = ModelOffer['models'][number];

@@ -3,6 +3,11 @@ import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { readSettings } from '../../app/read-settings.ts';
 import { loadFolderTrust } from '../../app/trust/folder-trust.ts';
+import type { FlagValuesOf } from '../../command/define-flag.ts';
+import { parseFlagValues } from '../../command/flag-values.ts';
+import { type ProcessIo, readNonBlankLines } from '../../command/process-io.ts';
+import { SUBCOMMANDS, type SubcommandInput } from '../../command/subcommands.ts';
+import { UsageError } from '../../command/usage-error.ts';
 import type { Environment } from '../../contracts/environment.ts';
 import type { CliRunOptions } from '../../contracts/frontend/cli-run-options.ts';
 import type { PermissionMode, Policy, RuleBehavior } from '../../contracts/permission.ts';
@@ -15,11 +20,6 @@ import { parseRuleTexts } from '../../permissions/rules/parse-rule.ts';
 import { createPrivateTmp } from '../../sandbox/private-tmp.ts';
 import { createReadOnlySandbox } from '../../sandbox/read-only/read-only-sandbox.ts';
 import { TOOL_TRAITS } from '../../tools/tool-traits.ts';
-import type { FlagValuesOf } from '../args/define-flag.ts';
-import { parseFlagValues } from '../args/flag-values.ts';
-import { SUBCOMMANDS, type SubcommandInput } from '../args/subcommands.ts';
-import { UsageError } from '../args/usage-error.ts';
-import { type ProcessIo, readNonBlankLines } from '../process-io.ts';
 
 type Flags = FlagValuesOf<typeof SUBCOMMANDS.permissions.flags>;
 

@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
 import { createPluginOperations, type PluginOperations } from '../../app/plugin-operations.ts';
+import type { ProcessIo } from '../../command/process-io.ts';
+import type { SubcommandInput } from '../../command/subcommands.ts';
+import { UsageError } from '../../command/usage-error.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
-import type { SubcommandInput } from '../args/subcommands.ts';
-import { UsageError } from '../args/usage-error.ts';
-import type { ProcessIo } from '../process-io.ts';
 import {
   askForPluginOptions,
   configurePlugin,

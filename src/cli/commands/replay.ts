@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import { createStoredSessionOperations, getPathIfFile } from '../../app/replay/session-archive.ts';
+import type { SubcommandInput } from '../../command/subcommands.ts';
+import { UsageError } from '../../command/usage-error.ts';
 import { formatCount } from '../../lib/text/format.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
-import type { SubcommandInput } from '../args/subcommands.ts';
-import { UsageError } from '../args/usage-error.ts';
 
 /** Runs `ouro replay <session|file>`: compares rebuilt requests with the recorded ones; exits with 1 if they differ. */
 export async function runReplayCommand({ args, flags, io }: SubcommandInput): Promise<number> {

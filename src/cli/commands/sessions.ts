@@ -5,14 +5,14 @@ import {
   type SessionSummary,
   type StoredSessionOperations,
 } from '../../app/replay/session-archive.ts';
+import type { FlagValuesOf } from '../../command/define-flag.ts';
+import { parseFlagValues } from '../../command/flag-values.ts';
+import type { ProcessIo } from '../../command/process-io.ts';
+import { SUBCOMMANDS, type SubcommandInput } from '../../command/subcommands.ts';
+import { UsageError } from '../../command/usage-error.ts';
 import { formatAge, formatBytes, formatCount } from '../../lib/text/format.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
 import { padToWidth, truncateEnd } from '../../lib/text/text-width.ts';
-import type { FlagValuesOf } from '../args/define-flag.ts';
-import { parseFlagValues } from '../args/flag-values.ts';
-import { SUBCOMMANDS, type SubcommandInput } from '../args/subcommands.ts';
-import { UsageError } from '../args/usage-error.ts';
-import type { ProcessIo } from '../process-io.ts';
 
 type Flags = FlagValuesOf<typeof SUBCOMMANDS.sessions.flags>;
 

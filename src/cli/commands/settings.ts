@@ -4,6 +4,8 @@ import { join, resolve } from 'node:path';
 import { readSettings } from '../../app/read-settings.ts';
 import { answerImportOffer } from '../../app/setup/import-claude-files.ts';
 import { loadFolderTrust } from '../../app/trust/folder-trust.ts';
+import type { SubcommandInput } from '../../command/subcommands.ts';
+import { UsageError } from '../../command/usage-error.ts';
 import type { Environment } from '../../contracts/environment.ts';
 import { SETTING_KEYS, type SettingKey } from '../../contracts/setting-keys.ts';
 import type { SettingsProblem } from '../../contracts/settings.ts';
@@ -11,8 +13,6 @@ import { sanitize } from '../../lib/text/sanitize.ts';
 import { getSettingsJsonSchema } from '../../settings/edit-settings.ts';
 import { formatConfigProblems } from '../../settings/load-settings.ts';
 import { explainSettingsLayers } from '../../settings/merge-settings.ts';
-import type { SubcommandInput } from '../args/subcommands.ts';
-import { UsageError } from '../args/usage-error.ts';
 
 /** Runs `ouro settings explain [key] | schema | import [dir]`. */
 export async function runSettingsCommand({

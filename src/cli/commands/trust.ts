@@ -1,9 +1,9 @@
 import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { listTrustEffects, listTrustedFolders, revokeTrust, trustFolder } from '../../app/trust/manage-folder-trust.ts';
+import type { SubcommandInput } from '../../command/subcommands.ts';
+import { UsageError } from '../../command/usage-error.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
-import type { SubcommandInput } from '../args/subcommands.ts';
-import { UsageError } from '../args/usage-error.ts';
 
 /** Runs `ouro trust`: manages which folders may use their own settings, hooks and MCP servers. */
 export async function runTrustCommand({ args: [folder], flags, io }: SubcommandInput): Promise<number> {

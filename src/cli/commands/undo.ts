@@ -1,13 +1,13 @@
 import { lstat, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { createStoredSessionOperations } from '../../app/replay/session-archive.ts';
+import type { ProcessIo } from '../../command/process-io.ts';
+import type { SubcommandInput } from '../../command/subcommands.ts';
+import { UsageError } from '../../command/usage-error.ts';
 import { formatCount } from '../../lib/text/format.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
 import { truncateEnd } from '../../lib/text/text-width.ts';
 import { openStoredSessionUndo, type StoredSessionUndo, type UndoOutcome } from '../../session/undo-stored-session.ts';
-import type { SubcommandInput } from '../args/subcommands.ts';
-import { UsageError } from '../args/usage-error.ts';
-import type { ProcessIo } from '../process-io.ts';
 
 const ID_CHARS = 8;
 

@@ -3,15 +3,15 @@ import { lstat, readdir, realpath, rename, rm, rmdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { getReleaseSource } from '../../app/release-source.ts';
+import { createYesNoPrompter } from '../../command/confirm.ts';
+import type { ProcessIo } from '../../command/process-io.ts';
+import type { SubcommandInput } from '../../command/subcommands.ts';
 import type { Environment } from '../../contracts/environment.ts';
-import { createYesNoPrompter } from '../../fleet/cli/confirm.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
 import { deleteStoredApiKey, readPluginSecrets, readStoredApiKeys } from '../../model/api-keys.ts';
-import type { SubcommandInput } from '../args/subcommands.ts';
 import { detectInstallation, type Installation } from '../installation/detect-installation.ts';
 import { explainUnwritable, getPreviousVersionPath, runNpm, THIRD_PARTY_NOTICES_FILE } from '../installation/update.ts';
-import type { ProcessIo } from '../process-io.ts';
 
 /** Runs `ouro uninstall`: says what it removes, asks, and removes it. */
 export async function runUninstallCommand({ flags, io }: SubcommandInput): Promise<number> {

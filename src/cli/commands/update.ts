@@ -1,7 +1,7 @@
+import type { SubcommandInput } from '../../command/subcommands.ts';
+import { UsageError } from '../../command/usage-error.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
-import type { SubcommandInput } from '../args/subcommands.ts';
-import { UsageError } from '../args/usage-error.ts';
 import { detectInstallation } from '../installation/detect-installation.ts';
 import { updateInstallation } from '../installation/update.ts';
 

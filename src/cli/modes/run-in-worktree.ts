@@ -1,8 +1,8 @@
 import { basename } from 'node:path';
 import { enterWorktree, type SessionWorktree, type WorktreeEnd } from '../../app/session/worktree.ts';
+import type { ProcessIo } from '../../command/process-io.ts';
 import { exhaustive, getErrorMessage } from '../../lib/errors.ts';
 import type { CliInvocation } from '../args/invocation.ts';
-import type { ProcessIo } from '../process-io.ts';
 
 /** Runs a mode in a git worktree (`-w`) and reports on stderr whether the worktree was removed or kept. */
 export async function runInWorktree(

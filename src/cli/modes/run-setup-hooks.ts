@@ -1,6 +1,6 @@
+import type { ProcessIo } from '../../command/process-io.ts';
+import type { Shutdown } from '../../command/shutdown.ts';
 import type { CliRunOptions } from '../../contracts/frontend/cli-run-options.ts';
-import type { ProcessIo } from '../process-io.ts';
-import type { Shutdown } from '../shutdown.ts';
 
 /** Runs the Setup and SessionStart hooks (`ouro --init-only`) without saving a session. */
 export async function runSetupHooks(run: CliRunOptions, io: ProcessIo, shutdown: Shutdown): Promise<number> {

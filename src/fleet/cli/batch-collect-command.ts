@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import type { BatchFlags } from '../../cli/args/fleet-flags.ts';
-import { UsageError } from '../../cli/args/usage-error.ts';
+import type { BatchFlags } from '../../command/fleet-flags.ts';
+import { UsageError } from '../../command/usage-error.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import { formatOneLine } from '../../lib/text/format.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';

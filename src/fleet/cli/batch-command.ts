@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
-import { parseFlagValues } from '../../cli/args/flag-values.ts';
-import { SUBCOMMANDS, type SubcommandInput } from '../../cli/args/subcommands.ts';
-import { UsageError } from '../../cli/args/usage-error.ts';
+import { parseFlagValues } from '../../command/flag-values.ts';
+import { SUBCOMMANDS, type SubcommandInput } from '../../command/subcommands.ts';
+import { UsageError } from '../../command/usage-error.ts';
 import { BATCH_EXIT_CODES, type BatchCommandInput } from './batch-run-command.ts';
 import { runWithQueueErrorReport } from './open-task-queue.ts';
 

@@ -1,4 +1,4 @@
-import { UsageError } from '../../cli/args/usage-error.ts';
+import { UsageError } from '../../command/usage-error.ts';
 import { formatCount } from '../../lib/text/format.ts';
 import type { BatchControlCommand } from '../store/batch.ts';
 import type { FleetStore } from '../store/fleet-store.ts';

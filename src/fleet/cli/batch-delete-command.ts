@@ -1,11 +1,11 @@
-import { UsageError } from '../../cli/args/usage-error.ts';
-import type { ProcessIo } from '../../cli/process-io.ts';
+import { createYesNoPrompter } from '../../command/confirm.ts';
+import type { ProcessIo } from '../../command/process-io.ts';
+import { UsageError } from '../../command/usage-error.ts';
 import type { BatchScheduleView, BatchStatus, PendingBatchDeletion } from '../store/batch.ts';
 import type { FleetStore } from '../store/fleet-store.ts';
 import { deletePendingBatchFiles } from '../worker/clean-up.ts';
 import { BATCH_EXIT_CODES, type BatchCommandInput } from './batch-run-command.ts';
 import { findBatch, findPendingDeletions } from './batch-show-commands.ts';
-import { createYesNoPrompter } from './confirm.ts';
 import { formatBatchCount, formatBatchTable, formatPendingDeletions } from './format-batch.ts';
 import { type OpenedTaskQueue, openTaskQueue } from './open-task-queue.ts';
 import { createFleetCleanUpDeps } from './run-worker-in-process.ts';

@@ -2,11 +2,12 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
-import type { BatchFlags } from '../../cli/args/fleet-flags.ts';
-import { UsageError } from '../../cli/args/usage-error.ts';
-import { getSignalExitCode } from '../../cli/exit-code.ts';
-import type { ProcessIo } from '../../cli/process-io.ts';
-import type { Shutdown } from '../../cli/shutdown.ts';
+import type { YesNoPrompter } from '../../command/confirm.ts';
+import { getSignalExitCode } from '../../command/exit-code.ts';
+import type { BatchFlags } from '../../command/fleet-flags.ts';
+import type { ProcessIo } from '../../command/process-io.ts';
+import type { Shutdown } from '../../command/shutdown.ts';
+import { UsageError } from '../../command/usage-error.ts';
 import { formatCount } from '../../lib/text/format.ts';
 import { createFleetGit } from '../git/fleet-git.ts';
 import type { BatchStatus, NewBatchTask } from '../store/batch.ts';
@@ -17,7 +18,6 @@ import { signBatchTask } from '../worker/task-signature.ts';
 import type { WorkerEnd } from '../worker/worker.ts';
 import { formatWorkerEvent } from '../worker/worker-events.ts';
 import { readWorkerPolicy } from '../worker/worker-policy.ts';
-import type { YesNoPrompter } from './confirm.ts';
 import { formatBatchPreview, formatBatchStatus } from './format-batch.ts';
 import { type OpenedTaskQueue, openTaskQueue } from './open-task-queue.ts';
 import { runWorkerInProcess } from './run-worker-in-process.ts';
@@ -172,7 +172,7 @@ async function signTasks(
 
 async function submitAndWork(batch: ExpandedBatch, fleet: Submission, request: BatchCommandInput): Promise<number> {
   if (!request.io.stdin.isTty) return submitParts(batch, fleet, request);
-  const { createYesNoPrompter } = await import('./confirm.ts');
+  const { createYesNoPrompter } = await import('../../command/confirm.ts');
   const prompter = createYesNoPrompter(request.io);
   try {
     return await submitParts(batch, fleet, request, prompter);

@@ -1,4 +1,4 @@
-import { UsageError } from '../../cli/args/usage-error.ts';
+import { UsageError } from '../../command/usage-error.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import { formatClock, formatDuration, formatOneLine } from '../../lib/text/format.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';

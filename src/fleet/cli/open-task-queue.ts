@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { z } from 'zod';
-import { UsageError } from '../../cli/args/usage-error.ts';
-import type { ProcessIo } from '../../cli/process-io.ts';
+import type { ProcessIo } from '../../command/process-io.ts';
+import { UsageError } from '../../command/usage-error.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import { openJsonStore } from '../../lib/files/json-store.ts';
 import { redactSecrets } from '../../lib/text/redact-secrets.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { hostname, userInfo } from 'node:os';
 import { readSettings } from '../../app/read-settings.ts';
-import type { ProcessIo } from '../../cli/process-io.ts';
+import type { ProcessIo } from '../../command/process-io.ts';
 import { findOuroLauncher } from '../../lib/processes/installed-files.ts';
 import { createFleetGit } from '../git/fleet-git.ts';
 import { openRepositoryMirrors } from '../git/repository-mirrors.ts';

@@ -1,10 +1,10 @@
-import type { BatchFlags } from '../../cli/args/fleet-flags.ts';
-import { UsageError } from '../../cli/args/usage-error.ts';
-import type { ProcessIo } from '../../cli/process-io.ts';
+import { createYesNoPrompter } from '../../command/confirm.ts';
+import type { BatchFlags } from '../../command/fleet-flags.ts';
+import type { ProcessIo } from '../../command/process-io.ts';
+import { UsageError } from '../../command/usage-error.ts';
 import type { NewBatchSchedule } from '../store/batch.ts';
 import type { FleetStore } from '../store/fleet-store.ts';
 import { createSlug, hashJsonValue } from '../tasks/expand-tasks.ts';
-import { createYesNoPrompter } from './confirm.ts';
 import { formatBatchSchedule } from './format-batch.ts';
 
 const UNIT_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };

@@ -1,4 +1,4 @@
-import { UsageError } from '../../cli/args/usage-error.ts';
+import { UsageError } from '../../command/usage-error.ts';
 import { sortKeys } from '../../lib/json.ts';
 import { formatCount, formatMoney, formatOneLine } from '../../lib/text/format.ts';
 import type { BatchSettings, BatchStatus, BatchTaskSpec, BatchTaskView, NewBatchTask } from '../store/batch.ts';

@@ -1,4 +1,4 @@
-import type { ProcessIo } from '../../cli/process-io.ts';
+import type { ProcessIo } from '../../command/process-io.ts';
 import { sanitize } from '../../lib/text/sanitize.ts';
 import type { BatchTaskState, BatchTaskView } from '../store/batch.ts';
 import type { FleetStore } from '../store/fleet-store.ts';
@@ -17,7 +17,7 @@ export async function watchBatch(id: string, store: FleetStore, io: ProcessIo, w
 
 async function watchOnScreen(id: string, store: FleetStore, io: ProcessIo, { signal }: WatchOptions): Promise<void> {
   const { openBatchScreen } = await import('../../ui/widgets/BatchScreen.tsx');
-  const { detectTerminalRendering } = await import('../../cli/modes/interactive/screen-options.ts');
+  const { detectTerminalRendering } = await import('../../ui/terminal/detect-rendering.ts');
   const { term } = io.environment;
   const glyphs = /utf-?8/i.test(term.locale) ? 'unicode' : 'ascii';
   const screen = openBatchScreen(process.stdout, { ...detectTerminalRendering(io.environment), glyphs });

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { parseFlagSyntax } from '../../../src/cli/args/define-flag.ts';
-import { CLI_FLAGS } from '../../../src/cli/args/flags.ts';
 import { formatCommandHelp, formatFlagsHelp, formatHelp } from '../../../src/cli/args/help.ts';
 import { findSubcommand } from '../../../src/cli/run-subcommand.ts';
+import { parseFlagSyntax } from '../../../src/command/define-flag.ts';
+import { CLI_FLAGS } from '../../../src/command/flags.ts';
 
 test('the short help fits on a screen and shows examples before flags', () => {
   const lines = formatHelp().trimEnd().split('\n');

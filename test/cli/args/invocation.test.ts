@@ -1,9 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { defineFlag } from '../../../src/cli/args/define-flag.ts';
-import { parseFlagValues } from '../../../src/cli/args/flag-values.ts';
 import { parseInvocation } from '../../../src/cli/args/invocation.ts';
+import { defineFlag } from '../../../src/command/define-flag.ts';
+import { parseFlagValues } from '../../../src/command/flag-values.ts';
 import { createTempFolder } from '../../support/temp-folder.ts';
 
 const MISSING = join(createTempFolder(), 'missing');

@@ -5,11 +5,11 @@ import {
   saveFirstRunAnswers,
   saveTrustAnswer,
 } from '../../../app/setup/first-run.ts';
+import type { ProcessIo } from '../../../command/process-io.ts';
 import type { CliRunOptions } from '../../../contracts/frontend/cli-run-options.ts';
 import type { FirstRunAnswers, FirstRunExit, FirstRunQuestions } from '../../../contracts/frontend/first-run.ts';
 import { recognizeKeyProvider } from '../../../model/registry/key-provider.ts';
 import type { FirstRunDeps } from '../../../ui/widgets/first-run/show-first-run.ts';
-import type { ProcessIo } from '../../process-io.ts';
 import { DEMO_PROMPT } from '../demo-prompt.ts';
 
 /** The input of an interactive session: the run options, the first prompt, and text typed during startup. */

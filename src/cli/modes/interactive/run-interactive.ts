@@ -1,17 +1,18 @@
+import type { ProcessIo } from '../../../command/process-io.ts';
+import type { Shutdown } from '../../../command/shutdown.ts';
 import type { Environment } from '../../../contracts/environment.ts';
 import type { CliRunOptions } from '../../../contracts/frontend/cli-run-options.ts';
 import type { Conversation } from '../../../contracts/frontend/conversation.ts';
 import type { FrontendSettings } from '../../../contracts/frontend/frontend-settings.ts';
 import type { ScreenHandle, ScreenTerminal } from '../../../ui/open-screen.ts';
+import { detectTerminalRendering } from '../../../ui/terminal/detect-rendering.ts';
 import { createNonBlockingOutput, type NonBlockingOutput } from '../../../ui/terminal/non-blocking-output.ts';
 import type { TerminalOutput } from '../../../ui/terminal/screen-frame-writer.ts';
 import { readTypedLines, type StartupPrompt, showStartupPrompt } from '../../../ui/terminal/startup-prompt.ts';
 import type { CliInvocation } from '../../args/invocation.ts';
-import type { ProcessIo } from '../../process-io.ts';
-import type { Shutdown } from '../../shutdown.ts';
 import { createGarbageCollectionListener } from '../collect-garbage.ts';
 import { recordTerminal } from './record-terminal.ts';
-import { detectTerminalRendering, type InitialScreenContent, resolveScreenOptions } from './screen-options.ts';
+import { type InitialScreenContent, resolveScreenOptions } from './screen-options.ts';
 
 /** `--resume` without a session starts in the session list. */
 const SESSION_PICKER: InitialScreenContent = { prompt: undefined, typed: '', opens: 'sessions' };

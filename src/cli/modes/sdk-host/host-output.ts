@@ -1,10 +1,10 @@
+import { LOOP_EXIT_CODE } from '../../../command/exit-code.ts';
 import type { AgentEvent, QueuedMessage } from '../../../contracts/event.ts';
 import type { Conversation } from '../../../contracts/frontend/conversation.ts';
 import type { JsonObject } from '../../../contracts/json.ts';
 import type { Message } from '../../../contracts/message.ts';
 import type { Terminal } from '../../../contracts/terminal-reason.ts';
 import type { OutputOptions } from '../../args/invocation.ts';
-import { LOOP_EXIT_CODE } from '../../exit-code.ts';
 import { createStreamJsonContext, createStreamJsonWriter } from '../../stream-json/event-lines.ts';
 import { createRunResultCollector, type RunResultCollector } from '../../stream-json/run-result.ts';
 import { createStreamJsonInitLine } from '../../stream-json/system-lines.ts';

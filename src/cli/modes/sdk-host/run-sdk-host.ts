@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import { type NumberedLine, type ProcessIo, readNonBlankLines } from '../../../command/process-io.ts';
+import type { Shutdown } from '../../../command/shutdown.ts';
 import type { CliRunOptions } from '../../../contracts/frontend/cli-run-options.ts';
 import type { Conversation } from '../../../contracts/frontend/conversation.ts';
 import type { JsonObject } from '../../../contracts/json.ts';
 import { getErrorMessage } from '../../../lib/errors.ts';
 import type { CliInvocation, OutputOptions } from '../../args/invocation.ts';
-import { type NumberedLine, type ProcessIo, readNonBlankLines } from '../../process-io.ts';
-
-import type { Shutdown } from '../../shutdown.ts';
 import { createStartFailureResult } from '../../stream-json/run-result.ts';
 import { denyUnattendedRequests } from '../unattended-answers.ts';
 import { createControlRequestSender } from './control-request-sender.ts';

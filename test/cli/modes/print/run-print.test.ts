@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { readPromptFromArgsAndStdin } from '../../../../src/cli/modes/print/run-print.ts';
-import type { ProcessIo } from '../../../../src/cli/process-io.ts';
+import type { ProcessIo } from '../../../../src/command/process-io.ts';
 
 type Kind = ProcessIo['stdin']['kind'];
 

@@ -2,7 +2,7 @@ import { createControlRequestSender } from '../../../../src/cli/modes/sdk-host/c
 import { createHostConversation } from '../../../../src/cli/modes/sdk-host/host-conversation.ts';
 import { relayQuestionsToHost } from '../../../../src/cli/modes/sdk-host/host-questions.ts';
 import { createControlServer } from '../../../../src/cli/modes/sdk-host/run-sdk-host.ts';
-import { readNonBlankLines } from '../../../../src/cli/process-io.ts';
+import { readNonBlankLines } from '../../../../src/command/process-io.ts';
 import type { CliRunOptions } from '../../../../src/contracts/frontend/cli-run-options.ts';
 import type { Conversation } from '../../../../src/contracts/frontend/conversation.ts';
 import type { JsonObject, JsonValue } from '../../../../src/contracts/json.ts';

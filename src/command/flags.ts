@@ -1,5 +1,5 @@
-import { EFFORTS } from '../../contracts/model.ts';
-import { PERMISSION_MODES } from '../../contracts/permission.ts';
+import { EFFORTS } from '../contracts/model.ts';
+import { PERMISSION_MODES } from '../contracts/permission.ts';
 import { defineAdvancedFlag, defineFlag, type FlagTable, type FlagValuesOf } from './define-flag.ts';
 
 const WHOLE = { isWhole: true } as const;

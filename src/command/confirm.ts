@@ -1,4 +1,4 @@
-import type { ProcessIo } from '../../cli/process-io.ts';
+import type { ProcessIo } from './process-io.ts';
 
 /** Yes/no questions on the terminal. Several questions read from the same stdin stream until it is closed. */
 export type YesNoPrompter = ReturnType<typeof createYesNoPrompter>;

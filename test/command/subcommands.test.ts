@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { listSubcommands, SUBCOMMANDS, type SubcommandName } from '../../../src/cli/args/subcommands.ts';
-import { findOperandProblem } from '../../../src/cli/run-subcommand.ts';
-import { runHere } from '../../support/run-here.ts';
-import { createTempProject } from '../../support/temp-project.ts';
+import { findOperandProblem } from '../../src/cli/run-subcommand.ts';
+import { listSubcommands, SUBCOMMANDS, type SubcommandName } from '../../src/command/subcommands.ts';
+import { runHere } from '../support/run-here.ts';
+import { createTempProject } from '../support/temp-project.ts';
 
 const isName = (name: string): name is SubcommandName => Object.hasOwn(SUBCOMMANDS, name);
 

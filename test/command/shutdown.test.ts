@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { createShutdown } from '../../src/cli/shutdown.ts';
+import { createShutdown } from '../../src/command/shutdown.ts';
 import type { AbortReason } from '../../src/contracts/agent.ts';
 import { fakeConversation } from '../support/loop/fake-conversation.ts';
 import { says } from '../support/loop/scripted.ts';

@@ -1,4 +1,4 @@
-import { PERMISSION_MODES } from '../../contracts/permission.ts';
+import { PERMISSION_MODES } from '../contracts/permission.ts';
 import { defineFlag, type FlagTable, type FlagValuesOf, JSON_FLAG } from './define-flag.ts';
 import { CLI_FLAGS } from './flags.ts';
 

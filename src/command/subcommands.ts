@@ -1,9 +1,9 @@
-import { PERMISSION_MODES } from '../../contracts/permission.ts';
-import type { ProcessIo } from '../process-io.ts';
-import type { Shutdown } from '../shutdown.ts';
+import { PERMISSION_MODES } from '../contracts/permission.ts';
 import { defineFlag, type FlagTable, JSON_FLAG } from './define-flag.ts';
 import { CLI_FLAGS } from './flags.ts';
 import { BATCH_ACTION_MAX_ARGS, BATCH_FLAGS, EVAL_FLAGS, WORKER_FLAGS } from './fleet-flags.ts';
+import type { ProcessIo } from './process-io.ts';
+import type { Shutdown } from './shutdown.ts';
 
 type OperandLimit = number | 'any';
 

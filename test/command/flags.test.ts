@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { CliFlag, FlagConflict } from '../../../src/cli/args/define-flag.ts';
-import { CLI_FLAGS } from '../../../src/cli/args/flags.ts';
+import type { CliFlag, FlagConflict } from '../../src/command/define-flag.ts';
+import { CLI_FLAGS } from '../../src/command/flags.ts';
 
 const rows: readonly (readonly [string, CliFlag])[] = Object.entries(CLI_FLAGS);
 

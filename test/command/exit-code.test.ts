@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { getExitCode } from '../../src/cli/exit-code.ts';
 import { createRunResultCollector } from '../../src/cli/stream-json/run-result.ts';
+import { getExitCode } from '../../src/command/exit-code.ts';
 import type { Terminal } from '../../src/contracts/terminal-reason.ts';
 import { fakeConversation } from '../support/loop/fake-conversation.ts';
 

@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../contracts/json.ts';
-import { exhaustive, getErrorPhrase } from '../../lib/errors.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../contracts/json.ts';
+import { exhaustive, getErrorPhrase } from '../lib/errors.ts';
 import type { FlagConflict, FlagTable, FlagValueKind, FlagValuesOf } from './define-flag.ts';
 import { CLI_FLAGS, type FlagValues } from './flags.ts';
 import { UsageError } from './usage-error.ts';
