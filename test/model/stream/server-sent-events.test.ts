@@ -52,7 +52,7 @@ test('events are the same wherever the network splits the bytes', async () => {
 test.each([
   ['a line without an end', 'data: ', 'x'.repeat(1_000_000)],
   ['an event of many lines', '', `data: ${'x'.repeat(1_000_000)}\n`],
-  ['an event of empty lines', '', 'data:\n'.repeat(1_000_000)],
+  ['an event of empty lines', '', 'data:\n'.repeat(20_000)],
 ])('%s is refused long before its end', async (_, first, repeated) => {
   const chunks = [first, ...Array.from({ length: 200 }, () => repeated)].map((text) => new TextEncoder().encode(text));
   let pulled = 0;
