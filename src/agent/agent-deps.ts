@@ -1,4 +1,4 @@
-import type { AgentListener } from '../contracts/agent.ts';
+import type { Agent, AgentListener } from '../contracts/agent.ts';
 import type { AgentEvent, QueuedMessage } from '../contracts/event.ts';
 import type { PromptVerdict } from '../contracts/hook.ts';
 import type { Message, UserOrigin } from '../contracts/message.ts';
@@ -13,7 +13,10 @@ export type AgentPort = {
   readonly askPermission: (request: PermissionRequest, signal: AbortSignal) => Promise<PermissionAnswer>;
   readonly ask: (callId: string, question: UserQuestion, signal: AbortSignal) => Promise<UserAnswer | undefined>;
   readonly queues: QueuePort;
+  readonly answerPermission: Agent['answerPermission'];
   readonly emit: (event: AgentEvent) => Promise<void>;
+  /** Returns the conversation as it is now. */
+  readonly messages: () => readonly Message[];
   readonly onWait: (skip: () => void) => void;
 };
 

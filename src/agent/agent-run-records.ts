@@ -17,17 +17,19 @@ export type AgentRunRecords = ReturnType<typeof createAgentRunRecords>;
 /** Creates the records of the runs. */
 export function createAgentRunRecords(meter: SpendingMeter) {
   const ends = new WeakMap<Terminal, Pick<RunEnd, 'text' | 'spent'>>();
-  const signals = new Set<AbortSignal>();
+  const links = new Set<{ readonly signal: AbortSignal; readonly abort: () => void }>();
   let started = 0;
   let requests = 0;
   let text = '';
   let before = NO_SPENDING;
   return {
+    /** Starts a run, and aborts it if one of its signals has aborted already. */
     start() {
       started += 1;
       requests = 0;
       text = '';
       before = meter.current();
+      for (const { signal, abort } of links) if (signal.aborted) abort();
     },
     isFirst: () => started === 1,
     /** Counts a request of the run. */
@@ -44,18 +46,17 @@ export function createAgentRunRecords(meter: SpendingMeter) {
       ...terminal,
       ...(ends.get(terminal) ?? { text, spent: NO_SPENDING }),
     }),
-    isStopped: () => [...signals].some(({ aborted }) => aborted),
     /** Calls `abort` when one of the signals aborts, until the returned function is called. */
-    link(given: readonly (AbortSignal | undefined)[], abort: () => void): () => void {
-      const linked = given.filter((signal) => signal !== undefined);
-      for (const signal of linked) {
-        signals.add(signal);
-        signal.addEventListener('abort', abort, { once: true });
+    link(signals: readonly (AbortSignal | undefined)[], abort: () => void): () => void {
+      const added = signals.flatMap((signal) => (signal === undefined ? [] : [{ signal, abort }]));
+      for (const link of added) {
+        links.add(link);
+        link.signal.addEventListener('abort', abort, { once: true });
       }
       return () => {
-        for (const signal of linked) {
-          signals.delete(signal);
-          signal.removeEventListener('abort', abort);
+        for (const link of added) {
+          links.delete(link);
+          link.signal.removeEventListener('abort', abort);
         }
       };
     },

@@ -33,8 +33,10 @@ export function assembleAgent(parts: AgentDeps): Agent {
   const port: AgentPort = {
     askPermission: questions.askPermission,
     ask: questions.ask,
+    answerPermission: questions.answerPermission,
     queues: queues.port,
     emit,
+    messages: () => current().messages,
     onWait: (skip) => {
       skipWait = skip;
     },

@@ -1,4 +1,4 @@
-import type { AgentPort } from '../agent/agent-deps.ts';
+import { createAgentConnection } from '../agent/agent-connection.ts';
 import type { Agent, AgentListener } from '../contracts/agent.ts';
 import type { AgentEvent } from '../contracts/event.ts';
 import type { SessionCore } from '../contracts/session-core.ts';
@@ -46,26 +46,13 @@ export type EventBus = ReturnType<typeof createEventBus>;
 
 /** Creates a bus; events wait for the agent, notices for listeners that join before the first prompt. */
 export function createEventBus() {
-  let port: AgentPort | undefined;
-  let pending: readonly AgentEvent[] = [];
+  const connection = createAgentConnection();
   let notices: readonly AgentEvent[] | undefined = [];
   return {
+    ...connection,
     async emit(event: AgentEvent) {
       if (event.type === 'notice' && notices !== undefined) notices = [...notices, event];
-      // A kept event is not awaited: the agent is attached later.
-      if (port === undefined) pending = [...pending, event];
-      else await port.emit(event);
-    },
-    /** Returns the agent port. Throws before the agent is attached. */
-    getPort(): AgentPort {
-      if (port === undefined) throw new Error('The agent port was used before the agent was attached.');
-      return port;
-    },
-    /** Attaches the agent and delivers the events that were kept for it. */
-    attach(attached: AgentPort) {
-      port = attached;
-      for (const event of pending) void attached.emit(event);
-      pending = [];
+      await connection.emit(event);
     },
     /** Subscribes a listener. Before the first prompt it also gets the earlier notices. */
     subscribe(subscribe: Agent['subscribe'], listener: AgentListener): () => void {

@@ -83,6 +83,7 @@ export {
 } from '../tools/definition/application-tool.ts';
 export type { ToolResult } from '../tools/definition/tool-result.ts';
 export type { SdkAgent as Agent, SubscribeOptions } from './agent/agent-commands.ts';
+export type { AgentCapsule } from './agent/capsule.ts';
 export {
   type AgentCheck,
   type AgentReport,
@@ -102,7 +103,6 @@ export type {
   RunOptions,
 } from './agent/options.ts';
 export type { ApiMessage, PromptInput } from './agent/parse-app-messages.ts';
-export type { AgentCapsule } from './agent/suspension.ts';
 export { type ConnectOptions, connectAgent, type RemoteAgent } from './remote/connect-agent.ts';
 export {
   type AgentServer,

@@ -13,7 +13,9 @@ function agent() {
   });
   const port: AgentPort = {
     askPermission: async () => ({ behavior: 'deny', message: 'no' }),
+    answerPermission: () => false,
     ask: async () => undefined,
+    messages: () => [],
     queues: { takeSteering: () => [], takeFollowUps: () => [], hasSteering: () => false },
     emit,
     onWait: () => undefined,

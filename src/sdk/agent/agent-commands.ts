@@ -1,28 +1,26 @@
 import { applyCompaction } from '../../agent/agent-context.ts';
-import type { AgentPort } from '../../agent/agent-deps.ts';
-import { type AgentRunRecords, getReplyText, type RunEnd } from '../../agent/agent-run-records.ts';
-import { NO_SPENDING, type SpendingMeter } from '../../agent/spending.ts';
+import { getReplyText, type RunEnd } from '../../agent/agent-run-records.ts';
+import { NO_SPENDING } from '../../agent/spending.ts';
 import type { Agent, AgentListener } from '../../contracts/agent.ts';
 import type { QueuedMessage, Spending } from '../../contracts/event.ts';
 import type { Message, UserMessage } from '../../contracts/message.ts';
-import type { PermissionRequest } from '../../contracts/permission.ts';
-import type { CompactionResult, ContextPort } from '../../contracts/query.ts';
+import type { CompactionResult } from '../../contracts/query.ts';
 import type { Terminal } from '../../contracts/terminal-reason.ts';
 import { deepFreeze } from '../../lib/json.ts';
 import { resolveUndefinedOnAbort } from '../../lib/promises.ts';
+import type { AgentParts } from './agent-parts.ts';
 import { dismissPendingQuestions } from './agent-questions.ts';
+import { type AgentCapsule, parsePermissionAnswer } from './capsule.ts';
 import { checkAgentChange, checkRunOptions } from './check-agent-options.ts';
-import type { AgentChange, AgentOptions, AgentSnapshot, RunOptions } from './options.ts';
+import type { AgentChange, AgentSnapshot, RunOptions } from './options.ts';
 import {
   type ApiMessage,
-  type MessageConversionDeps,
   type PromptInput,
   parseAppMessage,
   parseAppMessages,
   parsePromptInput,
 } from './parse-app-messages.ts';
-import type { AgentSetup } from './setup.ts';
-import { type AgentCapsule, parsePermissionAnswer } from './suspension.ts';
+import type { SetupValue } from './setup.ts';
 
 type CoreCommands = Pick<
   Agent,
@@ -77,27 +75,10 @@ export type SubscribeOptions = {
   readonly answers?: boolean;
 };
 
-/** The parts of an agent that its commands use. */
-type CommandDeps = {
-  readonly options: AgentOptions;
-  readonly agent: Agent;
-  readonly setup: AgentSetup;
-  readonly meter: SpendingMeter;
-  readonly context: ContextPort;
-  readonly runs: AgentRunRecords;
-  /** Listeners that answer questions. */
-  readonly answerers: Set<AgentListener>;
-  /** Open permission prompts. */
-  readonly open: ReadonlySet<PermissionRequest>;
-  readonly captureTurn: (request: PermissionRequest) => Promise<AgentCapsule>;
-  readonly suspension: { readonly isSuspended: () => boolean; readonly start: () => void };
-  readonly toDeps: (caller: string) => MessageConversionDeps;
-  readonly emit: AgentPort['emit'];
-};
-
 /** Creates the commands of an agent. */
-export function createSdkAgentMethods(deps: CommandDeps): SdkAgent {
-  const { options, agent, setup, meter, context, runs, answerers, open, captureTurn, suspension, toDeps, emit } = deps;
+export function createSdkAgentMethods(agent: Agent, parts: AgentParts): SdkAgent {
+  const { options, setup, meter, context, runs, answerers, suspension, connection, newId, now } = parts;
+  const toDeps = (caller: string) => ({ caller, newId, now, model: setup.current().model });
 
   /** Starts a run. The run lock is taken before the first await. */
   async function run({ signal }: RunOptions, start: () => Promise<Terminal>): Promise<RunEnd> {
@@ -166,11 +147,7 @@ export function createSdkAgentMethods(deps: CommandDeps): SdkAgent {
       setup.update(change);
     },
     async suspend() {
-      const [request] = open;
-      if (request === undefined) throw new Error('suspend: no permission prompt is open.');
-      const capsule = await captureTurn(request);
-      if (!open.has(request)) throw new Error('suspend: the permission prompt was answered meanwhile.');
-      suspension.start();
+      const capsule = await suspension.start();
       agent.abort();
       await agent.waitForIdle();
       return capsule;
@@ -179,7 +156,7 @@ export function createSdkAgentMethods(deps: CommandDeps): SdkAgent {
       agent.runExclusive('compacting', async (signal) => {
         await resolveUndefinedOnAbort(setup.current().chain.waitUntilReady(), signal);
         const compacting = context.compact(agent.state().messages, 'manual', signal);
-        return (await applyCompaction(compacting, emit, signal)) ?? STOPPED;
+        return (await applyCompaction(compacting, connection.emit, signal)) ?? STOPPED;
       }),
   };
 }
@@ -195,11 +172,7 @@ function pickCommands(agent: Agent): CoreCommands {
   };
 }
 
-function createSnapshot(
-  agent: Agent,
-  { systemPrompt, tools, thinking }: ReturnType<AgentSetup['current']>,
-  spent: Spending,
-): AgentSnapshot {
+function createSnapshot(agent: Agent, { systemPrompt, tools, thinking }: SetupValue, spent: Spending): AgentSnapshot {
   const { mode: _mode, effort: _effort, ...state } = agent.state();
   const toolInfos = tools.map(({ name, label, spec }) => ({ name, label, description: spec.description }));
   return deepFreeze({ ...state, sessionId: agent.sessionId, systemPrompt, thinking, spent, tools: toolInfos });

@@ -12,8 +12,8 @@ import type { CallRequest, Tool, ToolOutcome, UserAnswer, UserQuestion } from '.
 import type { ModelAccess } from '../../model/chain-credentials.ts';
 import type { ModelChoice } from '../../model/model-chain.ts';
 import type { JsonToolDefinition, PlainTool } from '../../tools/definition/application-tool.ts';
+import type { AgentCapsule } from './capsule.ts';
 import type { ApiMessage } from './parse-app-messages.ts';
-import type { AgentCapsule } from './suspension.ts';
 
 /** The result of `beforeToolCall`. Without a result the call runs. */
 export type BeforeToolCallResult = {

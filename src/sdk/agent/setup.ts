@@ -2,10 +2,11 @@ import type { RunnableToolCall } from '../../agent/undo-calls.ts';
 import type { Effort, SystemPart } from '../../contracts/model.ts';
 import type { ModelSelection } from '../../contracts/query.ts';
 import type { ToolOutcome } from '../../contracts/tool.ts';
-import type { ModelChain } from '../../model/model-chain.ts';
+import { createModelChain, type ModelChain } from '../../model/model-chain.ts';
 import { type AgentTool, buildApplicationTool, isTool } from '../../tools/definition/application-tool.ts';
 import { interceptCalls } from '../../tools/definition/intercept-calls.ts';
 import { toToolOutcome } from '../../tools/definition/tool-result.ts';
+import { getEnvironmentVariables } from '../runtime.ts';
 import type { AgentChange, AgentOptions } from './options.ts';
 
 /** The parts of an agent that `update` changes. */
@@ -17,7 +18,7 @@ type SetupParts = {
 };
 
 /** The setup of an agent at one moment. */
-type SetupValue = SetupParts & {
+export type SetupValue = SetupParts & {
   /** First model of the chain. */
   readonly model: string;
 };
@@ -30,17 +31,12 @@ export type AgentSetup = {
   selectModels(): ModelSelection;
 };
 
-/** The functions that open models and run calls. */
-type SetupDeps = {
-  readonly createChain: (model: AgentOptions['model']) => ModelChain;
-  readonly runCall: RunCall;
-};
-
 /** Makes a call of a tool. */
 type RunCall = (call: RunnableToolCall) => Promise<ToolOutcome>;
 
 /** Creates the setup of an agent. Arrays are copied, so later changes by the caller have no effect. */
-export function createAgentSetup(options: AgentOptions, { createChain, runCall }: SetupDeps): AgentSetup {
+export function createAgentSetup(options: AgentOptions, runCall: RunCall): AgentSetup {
+  const createChain = (model: AgentOptions['model']) => createModelChain(model, options, getEnvironmentVariables());
   let parts: SetupParts = {
     chain: createChain(options.model),
     systemPrompt: toSystemParts(options.systemPrompt ?? ''),

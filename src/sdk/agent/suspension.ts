@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { Feature } from '../../contracts/feature.ts';
 import type { AssistantBlock, AssistantMessage, Message, Usage } from '../../contracts/message.ts';
@@ -6,79 +5,51 @@ import type { ModelEvent, ModelOutcome } from '../../contracts/model.ts';
 import type { PermissionAnswer, PermissionRequest } from '../../contracts/permission.ts';
 import type { ToolOutcome } from '../../contracts/tool.ts';
 import { omitUndefined } from '../../lib/json.ts';
-import { parseArgument } from '../../lib/parse-argument.ts';
 import { createDeferred } from '../../lib/promises.ts';
-import { isPermissionAnswer } from './agent-questions.ts';
-
-/** A run that waits for an answer, as plain data: it can be stored as JSON and continued elsewhere, days later. */
-export type AgentCapsule = {
-  readonly version: 1;
-  readonly sessionId: string;
-  /** Conversation before the reply. */
-  readonly messages: readonly Message[];
-  /** Reply whose calls are under way. */
-  readonly reply: AssistantMessage;
-  /** Outcomes of the calls that have ended. */
-  readonly outcomes: readonly { readonly callId: string; readonly outcome: ToolOutcome }[];
-  /** Question that waits for its answer. */
-  readonly request: PermissionRequest;
-};
+import type { AgentCapsule } from './capsule.ts';
+import type { AgentOptions } from './options.ts';
 
 const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
 
-const capsuleSchema = z.object({
-  version: z.literal(1, 'is not known here'),
-  sessionId: z.string(),
-  messages: z.custom<readonly Message[]>(Array.isArray, 'must be a list'),
-  reply: z.custom<AssistantMessage>(
-    (reply) => typeof reply === 'object' && reply !== null && 'blocks' in reply,
-    'is missing',
-  ),
-  outcomes: z.custom<AgentCapsule['outcomes']>(Array.isArray, 'must be a list'),
-  request: z.custom<PermissionRequest>(
-    (request) => typeof request === 'object' && request !== null && 'callId' in request,
-    'is missing',
-  ),
-});
-
-/** Checks a capsule that was stored. */
-export function parseAgentCapsule(capsule: unknown): AgentCapsule {
-  return parseArgument('resumeAgent', typeof capsule === 'string' ? parseJson(capsule) : capsule, capsuleSchema);
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    throw new TypeError('resumeAgent: the capsule is not JSON.', { cause });
-  }
-}
-
-/** Takes an answer to a permission prompt, also from untyped callers. */
-export function parsePermissionAnswer(caller: string, answer: unknown): PermissionAnswer {
-  if (typeof answer === 'boolean') return { behavior: answer ? 'allow' : 'deny' };
-  if (isPermissionAnswer(answer)) return answer;
-  throw new TypeError(`${caller}: answer must be true, false, or { behavior: 'allow' | 'deny' }.`);
-}
-
-/** The reply of the current turn and the calls that have ended, for a capsule. */
-export type CapsuleTurnRecord = {
+/** The suspension of an agent: its open permission prompts, and what a capsule tells about the current turn. */
+export type Suspension = {
+  /** Returns whether the run has been suspended; what happens then belongs to the run that continues it. */
+  isSuspended(): boolean;
+  /** Records the reply of the current turn; the first listener, so that others can suspend the run. */
   onEvent(event: AgentEvent): void;
   /** Adds the outcome of a call that has ended; asked last, it gets what the model gets. */
   readonly afterCall: NonNullable<Feature['afterCall']>;
-  /** Resolves when the reply is complete. */
-  whenComplete(): Promise<unknown>;
-  /** Creates a capsule for a question of the current turn. */
-  capture(sessionId: string, messages: readonly Message[], request: PermissionRequest): AgentCapsule;
+  /** Asks a permission prompt, at which the run can be suspended until it is answered. */
+  ask(request: PermissionRequest, ask: () => Promise<PermissionAnswer>): Promise<PermissionAnswer>;
+  /** Captures the run at its open prompt and marks it as suspended; the caller aborts it. */
+  start(): Promise<AgentCapsule>;
 };
 
-/** Creates the record of the current turn. */
-export function createCapsuleTurnRecorder(): CapsuleTurnRecord {
+/** Creates the suspension of an agent; `save` gets a capsule before each prompt is asked. */
+export function createSuspension(
+  sessionId: string,
+  getMessages: () => readonly Message[],
+  save: AgentOptions['saveCapsule'],
+): Suspension {
+  const open = new Set<PermissionRequest>();
+  let isSuspended = false;
   let blocks: readonly AssistantBlock[] = [];
   let reply: Omit<AssistantMessage, 'blocks' | 'role'> = { id: '', model: '' };
   let outcomes: AgentCapsule['outcomes'] = [];
   let complete = createDeferred<undefined>();
+
+  /** Captures the current turn, once its reply is complete. */
+  async function capture(request: PermissionRequest): Promise<AgentCapsule> {
+    await complete.promise;
+    const messages = getMessages();
+    return structuredClone({
+      ...{ version: 1, sessionId, messages, outcomes, request },
+      reply: { role: 'assistant', ...reply, blocks },
+    });
+  }
+
   return {
+    isSuspended: () => isSuspended,
     onEvent(event) {
       switch (event.type) {
         case 'turn_start':
@@ -94,10 +65,7 @@ export function createCapsuleTurnRecorder(): CapsuleTurnRecord {
           blocks = [...blocks, event.block];
           break;
         case 'turn_end':
-          reply = {
-            ...reply,
-            ...omitUndefined({ stopReason: event.stopReason, usage: event.usage }),
-          };
+          reply = { ...reply, ...omitUndefined({ stopReason: event.stopReason, usage: event.usage }) };
           complete.resolve(undefined);
           break;
         default:
@@ -107,21 +75,30 @@ export function createCapsuleTurnRecorder(): CapsuleTurnRecord {
       outcomes = [...outcomes, { callId, outcome }];
       return {};
     },
-    whenComplete: () => complete.promise,
-    capture: (sessionId, messages, request) =>
-      structuredClone({
-        version: 1,
-        sessionId,
-        messages,
-        reply: { role: 'assistant', ...reply, blocks },
-        outcomes,
-        request,
-      }),
+    async ask(request, ask) {
+      open.add(request);
+      try {
+        if (save !== undefined) await save(await capture(request));
+        return await ask();
+      } finally {
+        open.delete(request);
+      }
+    },
+    async start() {
+      const [request] = open;
+      if (request === undefined) throw new Error('suspend: no permission prompt is open.');
+      const capsule = await capture(request);
+      if (!open.has(request)) throw new Error('suspend: the permission prompt was answered meanwhile.');
+      isSuspended = true;
+      return capsule;
+    },
   };
 }
 
 /** The continuation of a capsule: its reply is played again, its finished calls keep their outcomes. */
 export type CapsuleResumption = {
+  /** Id of the reply that is played again under a new one. */
+  readonly replyId: string;
   /** Returns the reply of the capsule for the first request, and nothing afterwards. */
   takeReply(): AsyncGenerator<ModelEvent, ModelOutcome> | undefined;
   getOutcome(callId: string): ToolOutcome | undefined;
@@ -137,6 +114,7 @@ export function createCapsuleResumption(
   let isTaken = false;
   const byCall = new Map(outcomes.map(({ callId, outcome }) => [callId, outcome]));
   return {
+    replyId: reply.id,
     takeReply() {
       if (isTaken) return undefined;
       isTaken = true;
@@ -153,8 +131,8 @@ export function createCapsuleResumption(
  */
 export function limitToOpenCalls(
   feature: Feature,
+  { isSuspended }: Suspension,
   resumption: CapsuleResumption | undefined,
-  isSuspended: () => boolean,
 ): Feature {
   const { beforeCall, afterCall, onEvent } = feature;
   const isDone = (callId: string) => resumption?.getOutcome(callId) !== undefined;

@@ -4,10 +4,10 @@ import type { AgentListener } from '../../contracts/agent.ts';
 import type { UserMessage } from '../../contracts/message.ts';
 import type { CompactionResult } from '../../contracts/query.ts';
 import type { SdkAgent } from '../agent/agent-commands.ts';
+import { type AgentCapsule, parseAgentCapsule } from '../agent/capsule.ts';
 import { checkRunOptions } from '../agent/check-agent-options.ts';
 import type { RunOptions } from '../agent/options.ts';
 import { type PromptInput, parsePromptInput } from '../agent/parse-app-messages.ts';
-import { type AgentCapsule, parseAgentCapsule } from '../agent/suspension.ts';
 import type { REMOTE_METHODS } from './wire-format.ts';
 
 type RemoteDeps = {

@@ -60,7 +60,9 @@ async function openGate(project: TempProject, opening: Opening = {}) {
       asked.push(request);
       return answer(request);
     },
+    answerPermission: () => false,
     ask: async () => undefined,
+    messages: () => [],
     queues: { takeSteering: () => [], takeFollowUps: () => [], hasSteering: () => false },
     async emit(event) {
       events.push(event);

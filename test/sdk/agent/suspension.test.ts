@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import type { AgentCapsule } from '../../../src/sdk/agent/capsule.ts';
 import { createAgent, resumeAgent } from '../../../src/sdk/agent/create-agent.ts';
 import type { AgentOptions } from '../../../src/sdk/agent/options.ts';
-import type { AgentCapsule } from '../../../src/sdk/agent/suspension.ts';
 import { openSession, readMessages } from '../../../src/sdk/session.ts';
 import { buildApplicationTool } from '../../../src/tools/definition/application-tool.ts';
 import { calls, type ScriptedReply, says, scripted } from '../../support/loop/scripted.ts';
