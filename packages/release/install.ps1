@@ -15,7 +15,7 @@ function Install-Ouro {
   if ($releases.StartsWith('@')) {
     throw 'This copy belongs to no release. Set OURO_RELEASE_URL to the address of the releases.'
   }
-  if ($releases -notmatch '^(https://|http://(127\.0\.0\.1|localhost):)') { throw "$releases is not an https address." }
+  if ($releases -notmatch '^(https://|http://(127\.0\.0\.1|localhost):[0-9]+(/|$))') { throw "$releases is not an https address." }
   [Net.ServicePointManager]::SecurityProtocol = [Net.ServicePointManager]::SecurityProtocol -bor [Net.SecurityProtocolType]::Tls12
 
   $dir = if ($env:OURO_INSTALL_DIR) { $env:OURO_INSTALL_DIR } else { Join-Path $env:LOCALAPPDATA 'ouro' }
@@ -27,13 +27,24 @@ function Install-Ouro {
   try {
     $sums = Join-Path $temporary 'SHA256SUMS'
     Invoke-WebRequest -UseBasicParsing -Uri "$folder/SHA256SUMS" -OutFile $sums
-    $pattern = "^(?<sum>[0-9a-f]{64}) [ *](?<name>ouro-(?<version>\d[^/ ]*)-$target\.tar\.gz)$"
+    $pattern = "^(?<sum>[0-9a-f]{64}) [ *](?<name>ouro-(?<version>[0-9][0-9A-Za-z.+-]*)-$target\.tar\.gz)$"
     $found = Get-Content $sums | Where-Object { $_ -match $pattern } | Select-Object -First 1
     if (-not $found) { throw "$folder has no release for $target." }
     $null = $found -match $pattern
     $expected = $Matches['sum']
     $name = $Matches['name']
     $number = $Matches['version']
+    $program = Join-Path $dir 'ouro.exe'
+    if ($Version) {
+      $wanted = $Version.TrimStart('v')
+      if ($number -ne $wanted) { throw "$folder is release $number, not $wanted. Nothing was installed." }
+    }
+    elseif (Test-Path $program) {
+      $installed = & $program --version
+      if ([version] ($installed -replace '[-+].*') -gt [version] ($number -replace '[-+].*')) {
+        throw "ouro $installed is installed, and the newest release is $number. To install the older one, name it: install.ps1 $number"
+      }
+    }
 
     Write-Output "Downloading ouro $number for $target ..."
     $archive = Join-Path $temporary $name

@@ -21,7 +21,9 @@ main() {
   releases=${OURO_RELEASE_URL:-@RELEASES@}
   releases=${releases%/}
   case $releases in
-    https://* | http://127.0.0.1:* | http://localhost:*) ;;
+    https://*) ;;
+    http://*@*) fail "$releases is not an https address." ;;
+    http://127.0.0.1:* | http://localhost:*) ;;
     @*) fail 'This copy belongs to no release. Set OURO_RELEASE_URL to the address of the releases.' ;;
     *) fail "$releases is not an https address." ;;
   esac
@@ -42,12 +44,17 @@ main() {
   download "$folder/SHA256SUMS" "$temporary/SHA256SUMS"
   verify "$folder/SHA256SUMS.sig" "$temporary/SHA256SUMS"
   # A line is the checksum, two characters and the name.
-  line=$(grep "^[0-9a-f]\{64\} [ *]ouro-[0-9][^/ ]*-$target\.tar\.gz\$" "$temporary/SHA256SUMS" | head -n 1)
+  line=$(grep "^[0-9a-f]\{64\} [ *]ouro-[0-9][0-9A-Za-z.+-]*-$target\.tar\.gz\$" "$temporary/SHA256SUMS" | head -n 1)
   [ -n "$line" ] || fail "$folder has no release for $target."
   expected=${line%% *}
   archive=${line##*[ *]}
   version=${archive#ouro-}
   version=${version%-"$target".tar.gz}
+  if [ $# -gt 0 ]; then
+    [ "$version" = "${1#v}" ] || fail "$folder is release $version, not ${1#v}. Nothing was installed."
+  elif [ -x "$dir/ouro" ] && installed=$("$dir/ouro" --version 2>/dev/null) && is_older "$version" "$installed"; then
+    fail "ouro $installed is installed, and the newest release is $version. To install the older one, name it: install.sh $version"
+  fi
 
   printf 'Downloading ouro %s for %s …\n' "$version" "$target"
   download "$releases/download/v$version/$archive" "$temporary/$archive"
@@ -94,10 +101,20 @@ detect_target() {
   printf '%s-%s%s' "$system" "$machine" "$libc"
 }
 
-# download <url> <file>
+# is_older <version> <version>: whether the first comes before the second. A pre-release comes before its release.
+is_older() {
+  awk -v a="$1" -v b="$2" 'BEGIN {
+    split(a, x, /[.+-]/)
+    split(b, y, /[.+-]/)
+    for (i = 1; i <= 3; i++) if (x[i] + 0 != y[i] + 0) exit !(x[i] + 0 < y[i] + 0)
+    exit !(a ~ /-/ && b !~ /-/)
+  }'
+}
+
+# download <url> <file>. wget cannot be told to follow redirects to https addresses only.
 download() {
   if command -v curl >/dev/null 2>&1; then
-    curl --fail --silent --show-error --location --output "$2" "$1" || fail "$1 could not be downloaded."
+    curl --fail --silent --show-error --location --proto-redir '=https' --output "$2" "$1" || fail "$1 could not be downloaded."
   elif command -v wget >/dev/null 2>&1; then
     wget -q -O "$2" "$1" || fail "$1 could not be downloaded."
   else

@@ -196,9 +196,58 @@ describe.runIf(process.platform === 'linux' && hasDownloader)('install.sh', () =
     });
   });
 
+  test('a release that is not the one asked for, or older than the installed one, is refused', async () => {
+    await using project = await createTempProject();
+    await using good = await startJsonServer(answersOfBoth);
+    await using bad = await startJsonServer({
+      ...answersOfBoth,
+      '/latest/download/SHA256SUMS': answersOfBoth['/download/v1.0.0/SHA256SUMS'],
+      '/download/v1.1.0/SHA256SUMS': answersOfBoth['/download/v1.0.0/SHA256SUMS'],
+    });
+    await install(project, good.url);
+    expect(await install(project, bad.url, { args: ['1.1.0'] })).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('is release 1.0.0, not 1.1.0. Nothing was installed.'),
+    });
+    expect(await install(project, bad.url)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('ouro 1.1.0 is installed, and the newest release is 1.0.0.'),
+    });
+    expect(versionOf(join(folderOf(project), 'ouro'))).toBe('1.1.0');
+  });
+
+  test('a list whose version holds control characters is refused unprinted', async () => {
+    await using project = await createTempProject();
+    const list = `${'a'.repeat(64)}  ouro-9\u001b]0;x\u0007-${TARGET}.tar.gz\n`;
+    await using server = await startJsonServer({ '/latest/download/SHA256SUMS': Buffer.from(list) });
+    const { code, stdout, stderr } = await install(project, server.url);
+    expect([code, stdout, stderr.includes('has no release for'), stderr.includes('\u001b')]).toEqual([
+      1,
+      '',
+      true,
+      false,
+    ]);
+  });
+
+  test.runIf(existsSync('/usr/bin/curl'))('a redirect to an address without encryption is not followed', async () => {
+    await using project = await createTempProject();
+    await using far = await startJsonServer(answersOfBoth);
+    const path = '/latest/download/SHA256SUMS';
+    await using server = await startJsonServer({ ...answersOfBoth, [path]: new URL(far.url + path) });
+    expect(await install(project, server.url)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('could not be downloaded'),
+    });
+    expect(far.asked).toEqual([]);
+  });
+
   longTest('an address without encryption is not asked, and neither is none', async () => {
     await using project = await createTempProject();
     expect(await install(project, 'http://example.com')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('not an https address'),
+    });
+    expect(await install(project, 'http://127.0.0.1:80@example.com')).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('not an https address'),
     });

@@ -85,12 +85,28 @@ function checkAddress(base: string): void {
 
 async function fetchBytes(url: string, timeoutMs: number, send: typeof fetch): Promise<Uint8Array> {
   try {
-    const response = await send(url, { signal: AbortSignal.timeout(timeoutMs) });
+    const response = await followRedirects(url, AbortSignal.timeout(timeoutMs), send);
     if (!response.ok) throw new Error(`the server answered ${response.status}`);
     return new Uint8Array(await response.arrayBuffer());
   } catch (cause) {
     throw new Error(`Cannot read ${url}: ${getErrorPhrase(cause)}.`, { cause });
   }
+}
+
+const MAX_REDIRECTS = 10;
+
+/** Sends a request and follows its redirects to other https addresses only. */
+async function followRedirects(url: string, signal: AbortSignal, send: typeof fetch): Promise<Response> {
+  let address = url;
+  for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
+    const response = await send(address, { signal, redirect: 'manual' });
+    const location = response.headers.get('location');
+    if (response.status < 300 || response.status >= 400 || location === null) return response;
+    await response.body?.cancel();
+    address = new URL(location, address).href;
+    if (!address.startsWith('https:')) throw new Error(`it redirects to ${address}, which is not an https address`);
+  }
+  throw new Error(`it redirects more than ${MAX_REDIRECTS} times`);
 }
 
 /** The purpose of a signature: one that the key made for something else does not count. */

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { chmod, copyFile, link, mkdir, mkdtemp, open, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join, parse } from 'node:path';
+import { basename, delimiter, dirname, isAbsolute, join, parse } from 'node:path';
 import { z } from 'zod';
 import { getReleaseSource } from '../../app/release-source.ts';
 import type { Environment } from '../../contracts/environment.ts';
@@ -260,10 +260,21 @@ export async function runNpm(args: readonly string[], environment: Environment):
 
 async function startNpm(args: readonly string[], environment: Environment): Promise<ProgramResult> {
   const [file, ...first] = process.platform === 'win32' ? ['cmd.exe', '/d', '/c', 'npm'] : ['npm'];
-  const kept = Object.entries(environment.variables).filter(([name]) => !/^npm_|^INIT_CWD$|^NODE_OPTIONS$/i.test(name));
+  const kept = Object.entries(environment.variables)
+    // PREFIX and DESTDIR would move the configuration of the machine.
+    .filter(([name]) => !/^npm_|^(?:INIT_CWD|NODE_OPTIONS|PREFIX|DESTDIR)$/i.test(name))
+    .map(([name, value]) => [name, /^path$/i.test(name) ? withoutProjectPrograms(value) : value]);
   return runProgram(file ?? 'npm', [...first, '--ignore-scripts', ...args], {
     cwd: parse(environment.home).root,
     env: exemptLoopback(Object.fromEntries(kept)),
     timeoutMs: NPM_TIMEOUT_MS,
   });
+}
+
+/** Returns a PATH without relative folders and `node_modules/.bin`, which `npm run`, `npx` and direnv add for a project. */
+function withoutProjectPrograms(path: string): string {
+  const folders = path.split(delimiter);
+  return folders
+    .filter((folder) => isAbsolute(folder) && !/node_modules[\\/]\.bin[\\/]*$/.test(folder))
+    .join(delimiter);
 }

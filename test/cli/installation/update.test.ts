@@ -50,6 +50,24 @@ test('an archive that is not the one of the list is refused', async () => {
   await expect(downloadRelease(release, fetch)).rejects.toThrow(/^The checksum of .* but the release lists b+\.$/);
 });
 
+test.each(['/latest/download/SHA256SUMS', '/latest/download/SHA256SUMS.sig', '/a.tar.gz'])(
+  'a redirect of %s to an address without encryption is not followed',
+  async (path) => {
+    await using far = await startJsonServer({ '/far': LIST });
+    await using server = await startJsonServer({
+      '/latest/download/SHA256SUMS': LIST,
+      [path]: new URL(`${far.url}/far`),
+    });
+    const release = { version: '1.3.0', sha256: HASH, url: `${server.url}/a.tar.gz` };
+    const download = async () =>
+      path === '/a.tar.gz'
+        ? downloadRelease(release, fetch)
+        : findRelease({ releasesUrl: server.url, releaseKey: 'ssh-ed25519 AAAA', target: 'linux-x64', send: fetch });
+    await expect(download()).rejects.toThrow(`it redirects to ${far.url}/far, which is not an https address.`);
+    expect(far.asked).toEqual([]);
+  },
+);
+
 test.each(['http://example.com/releases', 'ftp://example.com', 'releases'])('%s is not asked', async (address) => {
   await expect(find(address)).rejects.toThrow(`${address} is not an https address.`);
 });
@@ -121,6 +139,21 @@ test('neither the working directory nor npm run decides which registry is asked,
     /^ouro 9\.0\.0 is available/,
   );
   expect(own.asked.length).toBeGreaterThan(0);
+  expect(foreign.asked).toEqual([]);
+});
+
+test('variables and programs that a project brings decide neither the registry nor which npm runs', async () => {
+  await using own = await startRegistry('9.0.0');
+  await using foreign = await startRegistry('9.9.9');
+  await using project = await createTempProject({
+    'etc/npmrc': `registry=${foreign.url}\n@ouro-cli:registry=${foreign.url}\n`,
+    'node_modules/.bin/npm': '#!/bin/sh\necho 9.9.9\n',
+    'node_modules/.bin/node': '#!/bin/sh\necho 9.9.9\n',
+    '../home/.npmrc': `registry=${own.url}\n`,
+  });
+  for (const name of ['npm', 'node']) await chmod(join(project.dir, 'node_modules/.bin', name), 0o755);
+  const PATH = `node_modules/.bin:${project.dir}/node_modules/.bin:${bareEnvironment(project).PATH}`;
+  expect(await updateFrom(project, { PREFIX: project.dir, PATH }, 'check')).toMatch(/^ouro 9\.0\.0 is available/);
   expect(foreign.asked).toEqual([]);
 });
 
