@@ -33,7 +33,7 @@ export function createHookProcessRunners({
     runCommand: (command, stdin, timeoutMs, signal, env, hook) =>
       runHookCommand(command, stdin, {
         ...{ cwd, env: { ...variables(), ...env }, timeoutMs, signal },
-        check: hook !== undefined && isOfProject(hook) ? checkAsProject(check, hook.sandbox, env) : check,
+        check: hook === undefined ? check : createHookCheck(check, hook, env),
       }),
     findMissingScript: (command, env) => findMissingHookScript(command, cwd, { ...variables(), ...env }),
     getVariables: variables,
@@ -55,11 +55,16 @@ export function createHookProcessRunners({
 
 const isOfProject = ({ source }: Pick<Hook, 'source'>) => source === 'project' || source === 'local';
 
-/** Creates the check of a hook that the project names. It writes the file with the variables that it sets, too. */
-function checkAsProject(check: ProgramCheck, sandbox: Hook['sandbox'], env: Hook['env'] = {}): ProgramCheck {
+/** Creates the check of a hook. It writes the file with the variables that it sets, too. */
+function createHookCheck(
+  check: ProgramCheck,
+  hook: Pick<Hook, 'source' | 'sandbox'>,
+  env: Hook['env'] = {},
+): ProgramCheck {
   const { CLAUDE_ENV_FILE: envFile } = env;
   const writableFolder = envFile === undefined ? undefined : dirname(envFile);
-  return (start, use) => check({ ...start, origin: 'project', ...omitUndefined({ sandbox, writableFolder }) }, use);
+  const origin = isOfProject(hook) ? 'project' : undefined;
+  return (start, use) => check({ ...start, ...omitUndefined({ origin, sandbox: hook.sandbox, writableFolder }) }, use);
 }
 
 const MAX_RESPONSE_BYTES = 1_000_000;

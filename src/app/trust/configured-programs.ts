@@ -5,8 +5,9 @@ import type { Settings } from '../../contracts/settings.ts';
 import { buildHookCommandLine } from '../../hooks/hook-actions.ts';
 import { isPathBelow } from '../../lib/files/path-style.ts';
 import type { ProgramStart } from '../../lib/processes/program-check.ts';
-import { listProgramFiles, type ProgramFile } from '../../lib/programs/program-files.ts';
+import type { ProgramFile } from '../../lib/programs/program-files.ts';
 import { listLocalPrograms } from '../../lsp/local-programs.ts';
+import { describeGitProgram, isGitProgram, listStartedFiles } from '../../permissions/started-files.ts';
 import { createChangeableTest, decodePrograms } from '../../settings/program-approvals.ts';
 
 type ConfiguredPrograms = {
@@ -34,13 +35,19 @@ export function listConfiguredPrograms(
     entryVariables: Object.keys(env),
   });
   const usesLocal = sources.some(({ projectPrograms }) => projectPrograms === true);
+  const stored = [...decodePrograms(known).keys()];
   const starts = [
     ...sources.flatMap(listPrograms),
-    ...[...decodePrograms(known).keys(), ...(usesLocal ? listLocalPrograms(realDir) : [])].map((path) => ({
-      command: { argv: [path] },
-    })),
+    ...[...stored.filter((path) => !isGitProgram(path)), ...(usesLocal ? listLocalPrograms(realDir) : [])].map(
+      (path) => ({
+        command: { argv: [path] },
+      }),
+    ),
   ].map(toStart);
-  const files = starts.flatMap((start) => listProgramFiles(start, isChangeable));
+  const files = [
+    ...starts.flatMap((start) => listStartedFiles(start, isChangeable)),
+    ...stored.filter(isGitProgram).flatMap(describeGitProgram),
+  ];
   return [...new Map(files.map((file) => [file.path, file])).values()].toSorted((a, b) => (a.path < b.path ? -1 : 1));
 }
 

@@ -7,7 +7,8 @@ import type {
   ProgramUse,
 } from '../../lib/processes/program-check.ts';
 import { isRunnerConfiguration } from '../../lib/programs/package-runners.ts';
-import { listProgramFiles, type ProgramFile } from '../../lib/programs/program-files.ts';
+import { loadsChangeableFiles, type ProgramFile } from '../../lib/programs/program-files.ts';
+import { listStartedFiles } from '../../permissions/started-files.ts';
 import { holdsSecret } from '../../sandbox/credentials.ts';
 import type { ReadOnlySandbox } from '../../sandbox/read-only/read-only-sandbox.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
@@ -38,15 +39,18 @@ type GuardDeps = Pick<Core, 'cwd' | 'trusted' | 'programs'> & {
  */
 export function createProgramGuard(deps: GuardDeps): ProgramGuard {
   const { cwd, trusted, programs, environment, getRoots } = deps;
-  const listFiles = (start: ProgramStart) =>
-    listProgramFiles(start, createChangeableTest(getRoots(), environment.home));
+  const createTest = () => createChangeableTest(getRoots(), environment.home);
+  const listFiles = (start: ProgramStart) => listStartedFiles(start, createTest());
   return {
     async check(start, use) {
       const files = listFiles(start);
       const refused = trusted ? await programs.findUnapproved(files) : files;
       const [first] = refused;
-      if (first === undefined) return limitProgram(start, use, files, deps);
-      return { ok: false, problem: explainRefusal(first, { cwd, trusted, home: environment.home }) };
+      if (first !== undefined)
+        return { ok: false, problem: explainRefusal(first, { cwd, trusted, home: environment.home }) };
+      const loadsFiles = loadsChangeableFiles(start, createTest());
+      if (loadsFiles && !trusted) return { ok: false, problem: LOADS_UNTRUSTED };
+      return limitProgram(start, use, { files, loadsFiles }, deps);
     },
     async approve({ command }, env) {
       const variables = { ...environment.variables, ...env };
@@ -55,25 +59,31 @@ export function createProgramGuard(deps: GuardDeps): ProgramGuard {
   };
 }
 
+const LOADS_UNTRUSTED =
+  'it was not started, since it loads configuration or modules of this folder, which is not trusted';
+
+/** The files of the project that a program runs: those approved, and whether it loads others that nothing names. */
+type ProjectFiles = { readonly files: readonly ProgramFile[]; readonly loadsFiles: boolean };
+
 /** Opens the file that the sandbox expects as descriptor 4. */
 const OPEN_FILTER = ['/bin/bash', '--noprofile', '--norc', '-c', 'exec 4<"$0"; exec "$@"'];
 
 /**
  * Limits a program of the project: it gets no variables with secrets, and runs in the sandbox that its use of the
- * workspace and the requests of its entry call for. Hooks are the project's if it names them, all others if they lie in
- * it.
+ * workspace and the requests of its entry call for. A program is the project's if it lies there or loads files of it; a
+ * hook also if the project names it.
  */
 function limitProgram(
   start: ProgramStart,
   use: ProgramUse,
-  files: readonly ProgramFile[],
+  project: ProjectFiles,
   deps: GuardDeps,
 ): ProgramCheckResult {
-  if (files.length === 0 && start.origin !== 'project') return UNLIMITED;
+  if (project.files.length === 0 && !project.loadsFiles && start.origin !== 'project') return UNLIMITED;
   // On Windows no path of a shell is known.
   const secrets = process.platform === 'win32' ? [] : listSecretVariables(start);
   const withoutSecrets = secrets.length === 0 ? [] : ['/bin/sh', '-c', `unset ${secrets.join(' ')}; exec "$@"`, 'sh'];
-  const limits = chooseSandbox(start, use, files, deps);
+  const limits = chooseSandbox(start, use, project, deps);
   if (!limits.ok) return limits;
   const innerVariables = limits === UNLIMITED ? [] : (start.entryVariables ?? []).filter(steersShells);
   const setVariables = innerVariables.map((name) => `${name}=${start.variables[name] ?? ''}`);
@@ -90,12 +100,12 @@ const UNLIMITED: ProgramCheckResult = { ok: true, wrap: (argv) => argv };
 function chooseSandbox(
   start: ProgramStart,
   use: ProgramUse,
-  files: readonly ProgramFile[],
+  { files, loadsFiles }: ProjectFiles,
   deps: GuardDeps,
 ): ProgramCheckResult {
   const requests = [start.sandbox ?? []].flat();
   const isLimited =
-    use === 'writes' ? start.origin === 'project' : files.some((file) => !isRunnerConfiguration(file, start));
+    start.origin === 'project' || loadsFiles || files.some((file) => !isRunnerConfiguration(file, start));
   if (!isLimited || requests.includes('off')) return UNLIMITED;
   if (use === 'reads' && requests.length === 0) return startReadOnly(start, deps);
   const canWrite = use === 'writes' || use === 'formats' || requests.includes('write');

@@ -1,4 +1,5 @@
 import { basename, dirname } from 'node:path';
+import { isPathBelow } from '../files/path-style.ts';
 import { readTextOrEmpty } from '../files/read-or-default.ts';
 import type { ProgramStart } from '../processes/program-check.ts';
 import type { ProgramFile } from './program-files.ts';
@@ -15,8 +16,8 @@ const HARMLESS_KEY =
  * project has it installed.
  */
 export function isRunnerConfiguration({ path }: ProgramFile, { command, cwd }: ProgramStart): boolean {
-  if (dirname(path) !== cwd || !CONFIGURATION.includes(basename(path))) return false;
-  if (!isPackageRunner('line' in command ? splitSimpleLine(command.line) : command.argv)) return false;
+  if (!isPathBelow(dirname(path), cwd) || !CONFIGURATION.includes(basename(path))) return false;
+  if (!runsPackagesOnly('line' in command ? command.line : command.argv.join(' '))) return false;
   return basename(path) === 'package.json' || listSteeringLines(basename(path), readTextOrEmpty(path)).length === 0;
 }
 
@@ -27,17 +28,18 @@ export function listSteeringLines(name: string, text: string): readonly string[]
   return name === 'pnpm-workspace.yaml' ? lines.filter((line) => /shell|node|pnpmfile|config/i.test(line)) : lines;
 }
 
-/** Splits a line without anything that only a shell can evaluate; no words for any other. */
-function splitSimpleLine(line: string): readonly string[] {
-  return /[;&|<>()$`\n\\"']/.test(line) ? [] : line.trim().split(/\s+/);
-}
-
-function isPackageRunner([program = '', verb = '']: readonly string[]): boolean {
-  const name = basename(program);
+/** Returns whether all package managers in a line run packages, and none a script of the project. */
+function runsPackagesOnly(line: string): boolean {
+  const calls = [...line.matchAll(/(?<![\w.-])(npx|pnpx|bunx|npm|pnpm|yarn|bun)(?![\w.-])\s*([^\s;&|]*)/g)];
   return (
-    ['npx', 'pnpx', 'bunx'].includes(name) ||
-    (name === 'npm' && ['exec', 'x'].includes(verb)) ||
-    (['pnpm', 'yarn'].includes(name) && verb === 'dlx') ||
-    (name === 'bun' && verb === 'x')
+    !/(?<!\S)--run(?!\S)/.test(line) &&
+    calls.length > 0 &&
+    calls.every(
+      ([, program = '', verb = '']) =>
+        ['npx', 'pnpx', 'bunx'].includes(program) ||
+        (program === 'npm' && ['exec', 'x'].includes(verb)) ||
+        (['pnpm', 'yarn'].includes(program) && verb === 'dlx') ||
+        (program === 'bun' && verb === 'x'),
+    )
   );
 }

@@ -3,6 +3,7 @@ import { readdirSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { basename, dirname, extname, join, resolve } from 'node:path';
 import { readRegularFileSync } from '../files/read-regular-file.ts';
 import type { ProgramStart } from '../processes/program-check.ts';
+import { hasInterpreter, listFoldersAbove, listImplicitFiles, listMainFiles, loadsFilesOf } from './implicit-files.ts';
 import { listScriptWords, listStartWords, type Surroundings } from './start-words.ts';
 
 /** A file that a start runs: its path, the file that links lead to, and the hash of its content. */
@@ -77,8 +78,14 @@ function listSteeringWords(name: string, value: string, isChangeable: (path: str
 
 const LOADED = ['*', '.npmrc', '*/__init__.py', '*/package.json', '*/index.js', 'npm/npmrc'];
 
-/** Lists the paths that words may name: as they are, after `=` or an option letter, and on PATH. */
-function listCandidates(words: readonly string[], text: string, { cwd, variables }: Surroundings): readonly string[] {
+/** The words of a start: what they may name, and the folders in which they may name it. */
+type StartNames = {
+  readonly names: readonly string[];
+  readonly folders: readonly string[];
+  readonly bases: readonly string[];
+};
+
+function readStartNames(words: readonly string[], { cwd, variables }: Surroundings): StartNames {
   const names = words.flatMap((word) => [
     word,
     ...[...word.matchAll(/=/g)].map(({ index }) => word.slice(index + 1)),
@@ -87,13 +94,47 @@ function listCandidates(words: readonly string[], text: string, { cwd, variables
     // The line may set HOME to one of its folders.
     ...(word.startsWith('~/') ? [word.slice('~/'.length)] : []),
   ]);
-  const resolveIn = (folder: string) => (name: string) =>
-    name === '~' || name.startsWith('~/') ? join(variables.HOME ?? '/', name.slice(1)) : resolve(folder, name);
   const listFolders = (base: string) =>
-    names.map(resolveIn(base)).filter((path) => getPathStats(path)?.isDirectory() === true);
+    names.map(createResolve(base, variables)).filter((path) => getPathStats(path)?.isDirectory() === true);
   const folders = listFolders(cwd);
   // A line may change the folder twice: `cd a; cd b`.
   const bases = [...new Set([cwd, ...folders, ...folders.flatMap(listFolders)])].slice(0, MAX_FOLDERS);
+  return { names, folders, bases };
+}
+
+const createResolve =
+  (folder: string, variables: Surroundings['variables']) =>
+  (name: string): string =>
+    name === '~' || name.startsWith('~/') ? join(variables.HOME ?? '/', name.slice(1)) : resolve(folder, name);
+
+/** Lists the programs that a start may name, and the folders in which they may run. */
+export function listStartPlaces({ command, cwd, variables }: ProgramStart) {
+  const surroundings = { cwd, variables };
+  const words = listStartWords(dropTexts(command), surroundings);
+  return { words, folders: readStartNames(words, surroundings).bases };
+}
+
+/** Drops quoted texts of several words, in which programs are only mentioned unless something runs them. */
+const dropTexts = (command: ProgramStart['command']): ProgramStart['command'] =>
+  'argv' in command || /(?<!\S)(?:-\w*c|eval|xargs|exec|parallel|watch)(?!\S)/.test(command.line)
+    ? command
+    : { line: command.line.replaceAll(/"[^"$`]*\s[^"$`]*"|'[^']*\s[^']*'/g, ' ') };
+
+/**
+ * Returns whether a program loads configuration or modules that nothing names from a folder that others than the user
+ * can change: what runs is then that of the folder.
+ */
+export function loadsChangeableFiles(start: ProgramStart, isChangeable: (path: string) => boolean): boolean {
+  const { words, folders } = listStartPlaces(start);
+  return folders
+    .filter(isChangeable)
+    .some((folder) => loadsFilesOf(listFoldersAbove(folder).filter(isChangeable), words));
+}
+
+/** Lists the paths that words may name: as they are, after `=` or an option letter, and on PATH. */
+function listCandidates(words: readonly string[], text: string, { cwd, variables }: Surroundings): readonly string[] {
+  const { names, folders, bases } = readStartNames(words, { cwd, variables });
+  const resolveIn = (folder: string) => createResolve(folder, variables);
   const searchPaths = words.filter((word) => word.startsWith('PATH=')).map((word) => word.slice('PATH='.length));
   const searched = [...searchPaths, variables.PATH ?? ''].flatMap((path) => path.split(':')).map(resolveIn(cwd));
   const onPath = names
@@ -116,69 +157,6 @@ function listCandidates(words: readonly string[], text: string, { cwd, variables
 
 const MAX_FOLDERS = 20;
 const MAX_MATCHES = 100;
-
-/** Files that a folder is started by: `node ./server`, `python3 tool`. */
-const MAIN_FILES = ['package.json', 'index.js', 'index.cjs', 'index.mjs', 'index.ts', '__main__.py', '__init__.py'];
-
-function listMainFiles(folder: string): readonly string[] {
-  const main = /"main"\s*:\s*"([^"]+)"/.exec(readText(join(folder, 'package.json')))?.[1];
-  return [...MAIN_FILES, ...(main === undefined ? [] : listWithEndings(main))].map((name) => join(folder, name));
-}
-
-/** Lists the names that Node tries for a module. */
-const listWithEndings = (name: string) => [name, ...['.js', '.cjs', '.mjs', '.ts'].map((ending) => `${name}${ending}`)];
-
-const hasInterpreter = (names: readonly string[]) =>
-  names.some((name) => /^(?:node|nodejs|bun|deno|tsx|ts-node|(?:python|pypy)[\d.]*)$/.test(basename(name)));
-
-/** Files that programs read what to run from, without being told. */
-const IMPLICIT_FILES: readonly (readonly [programs: RegExp, files: readonly string[]])[] = [
-  [
-    /^(?:npm|npx|yarn|pnpm|pnpx|bun|bunx)$/,
-    ['package.json', '.npmrc', '.yarnrc', '.yarnrc.yml', '.pnpmfile.cjs', 'bunfig.toml'],
-  ],
-  [/^deno$/, ['deno.json', 'deno.jsonc']],
-  [/^g?make$/, ['GNUmakefile', 'makefile', 'Makefile']],
-  [/^just$/, ['justfile', 'Justfile', '.justfile']],
-  [/^task$/, ['Taskfile.yml', 'Taskfile.yaml']],
-  [/^rake$/, ['Rakefile']],
-  [/^(?:uv|poetry|pdm|hatch)$/, ['pyproject.toml']],
-  [/^composer$/, ['composer.json']],
-];
-
-/** Lists the files that programs take without naming: modules, scripts of package managers, and their programs. */
-function listImplicitFiles(names: readonly string[], folder: string): readonly string[] {
-  const programs = names.map((name) => basename(name));
-  const files = IMPLICIT_FILES.filter(([pattern]) => programs.some((name) => pattern.test(name))).flatMap(
-    ([, listed]) => listed,
-  );
-  const hasRunner = programs.some((name) => /^(?:npm|npx|yarn|pnpm|pnpx|bun|bunx)$/.test(name));
-  const hasPython = programs.some((name) => /^(?:python|pypy)[\d.]*$/.test(name));
-  const plain = names.filter((name) => /^[\w@.-]+$/.test(name));
-  return [
-    ...files,
-    ...(hasRunner ? plain.map((name) => `node_modules/.bin/${name}`) : []),
-    ...(hasRunner ? names.filter((name) => name.startsWith('@')).map(getInstalledManifest) : []),
-    ...(hasPython ? plain.flatMap(listModuleFiles) : []),
-    ...(hasInterpreter(names)
-      ? names.filter((name) => !name.startsWith('/') && extname(name) === '').flatMap(listWithEndings)
-      : []),
-    ...(programs.some((name) => /^(?:perl|ruby)[\d.]*$/.test(name))
-      ? names.map((name) => name.replaceAll('::', '/')).flatMap((name) => [`${name}.pm`, `${name}.rb`])
-      : []),
-  ].map((name) => join(folder, name));
-}
-
-/** Returns the manifest of a package such as `@scope/name@1`, if the project has it installed: its program runs then. */
-const getInstalledManifest = (name: string) => `node_modules/${name.replace(/(?<=.)@[^/]*$/, '')}/package.json`;
-
-/** Lists the files of a Python module and of the packages it is in. */
-function listModuleFiles(name: string): readonly string[] {
-  const parts = name.split('.');
-  return parts
-    .map((_, index) => parts.slice(0, index + 1).join('/'))
-    .flatMap((path) => [`${path}.py`, `${path}/__main__.py`, `${path}/__init__.py`]);
-}
 
 /** Lists the files that a path with patterns may match. */
 function listMatches(path: string): readonly string[] {

@@ -9,9 +9,12 @@ import { isChangeableByOthers, listProgramFiles } from './program-files.ts';
 export const startOutsideWorkspace: ProgramCheck = async (start) => {
   const isChangeable = (path: string) => isPathBelow(start.cwd, path) || isChangeableByOthers(path);
   const [file] = start.cwd === '/' || start.cwd === start.variables.HOME ? [] : listProgramFiles(start, isChangeable);
-  if (file === undefined) return { ok: true, wrap: (argv) => argv };
+  if (file === undefined)
+    return { ok: true, wrap: process.platform === 'win32' ? (argv) => argv : (argv) => [...IN_ROOT, ...argv] };
   return {
     ok: false,
     problem: `${file.path} is not started, since others could change it; move it to a folder of your own`,
   };
 };
+
+const IN_ROOT = ['/bin/sh', '-c', 'cd / && exec "$@"', 'sh'];
