@@ -6,7 +6,7 @@ import Sequence from './test/support/test-sequencer.ts';
 // Where every case of a search is tried, a search may take longer.
 const patience = isWholeRun ? 2 : 1;
 
-const ALL = ['test/**/*.test.{ts,tsx}'];
+const ALL = ['{test,packages/*/test}/**/*.test.{ts,tsx}'];
 
 /**
  * The tests that need nothing of POSIX: no modes, links, signals, shell or git. They run on Windows; the others describe

@@ -30,8 +30,8 @@ const withPages = {
 const withTasks = {
   name: 'with-tasks',
   setup(build) {
-    build.onLoad({ filter: /eval[\\/]shipped-tasks\.ts$/ }, () => {
-      const folder = join(root, 'src', 'eval', 'tasks');
+    build.onLoad({ filter: /eval[\\/]src[\\/]shipped-tasks\.ts$/ }, () => {
+      const folder = join(root, 'packages', 'eval', 'src', 'tasks');
       const names = readdirSync(folder)
         .filter((name) => name.endsWith('.yaml'))
         .toSorted();

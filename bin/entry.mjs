@@ -20,7 +20,9 @@ export function programOf(root, bun, flags) {
 
 function isAnythingNewer(root, sinceMs) {
   const inside = (folder) => readdirSync(join(root, folder), { recursive: true }).map((name) => join(folder, name));
-  const files = ['src', ...inside('src'), 'docs', ...inside('docs'), 'package.json', 'package-lock.json'];
+  const packages = readdirSync(join(root, 'packages')).map((name) => join('packages', name, 'src'));
+  const folders = ['src', 'docs', ...packages.filter((folder) => existsSync(join(root, folder)))];
+  const files = [...folders, ...folders.flatMap(inside), 'package.json', 'package-lock.json'];
   return files.some((file) => statSync(join(root, file)).mtimeMs > sinceMs);
 }
 

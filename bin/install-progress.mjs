@@ -46,14 +46,15 @@ export function createPackageCounter(root, paths) {
 }
 
 /**
- * Lists the paths of the packages that npm installs on a machine, as npm reaches them from the root package.
+ * Lists the paths of the packages that npm installs on a machine, as npm reaches them from the root package and the
+ * workspaces.
  *
  * @param {{ readonly packages: Readonly<Record<string, any>> }} lock
  * @param {{ readonly os: string; readonly cpu: string; readonly libc?: string }} machine
  */
 export function listPackages({ packages }, machine = thisMachine()) {
   const found = new Set();
-  const waiting = [''];
+  const waiting = Object.keys(packages).filter(isOwnPackage);
   for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
     for (const name of listDependencies(packages[path] ?? {}, path)) {
       const target = resolveDependency(packages, path, name);
@@ -65,12 +66,15 @@ export function listPackages({ packages }, machine = thisMachine()) {
   return [...found].filter((path) => packages[path].link !== true);
 }
 
+/** The root package and the workspaces, whose tools are installed as well. */
+const isOwnPackage = (path) => !path.includes('node_modules/');
+
 function listDependencies({ dependencies, devDependencies, optionalDependencies, peerDependencies }, path) {
   return Object.keys({
     ...dependencies,
     ...optionalDependencies,
     ...peerDependencies,
-    ...(path === '' ? devDependencies : {}),
+    ...(isOwnPackage(path) ? devDependencies : {}),
   });
 }
 

@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
+import { fileWritingModel, projectWithRepos, writePolicy } from '../../packages/fleet/test/support/fleet.ts';
 import { type ApiTurn, status } from '../../test/support/api/reply.ts';
 import { startApiServer } from '../../test/support/api/server.ts';
-import { fileWritingModel, projectWithRepos, writePolicy } from '../../test/support/fleet.ts';
 import { expectNoProcessesLeft } from '../../test/support/processes.ts';
 import { runOuro, startOuro } from '../../test/support/run-ouro.ts';
 import { createDice } from './dice.ts';

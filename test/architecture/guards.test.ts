@@ -71,6 +71,34 @@ const PLANTED: readonly (readonly [string, Readonly<Record<string, string>>, str
     },
     'contracts/d.ts: E is used by no room',
   ],
+  [
+    'an import of a package outside of the table of commands',
+    {
+      'cli/a.ts': "export const a = () => import('../../packages/fleet/src/a.ts');",
+      'packages/fleet/src/a.ts': LEAF,
+    },
+    'cli/a.ts: cli may not import packages/fleet (dynamic import of packages/fleet/src/a.ts)',
+  ],
+  [
+    'a package that is loaded with the table of commands',
+    { 'cli/run-subcommand.ts': "import '../../packages/fleet/src/a.ts';", 'packages/fleet/src/a.ts': LEAF },
+    'cli/run-subcommand.ts: cli may not import packages/fleet (static import of packages/fleet/src/a.ts)',
+  ],
+  [
+    'an import of a file of the core in a package',
+    { 'packages/fleet/src/cli/a.ts': "import '../../../../src/exports/commands.ts';", 'exports/commands.ts': LEAF },
+    'packages/fleet/src/cli/a.ts: "../../../../src/exports/commands.ts" is not in packages/fleet; import a public export by its name',
+  ],
+  [
+    'an import of what the core does not offer',
+    { 'packages/fleet/src/a.ts': "import '@ouro-cli/ouro/engine';" },
+    'packages/fleet/src/a.ts: "@ouro-cli/ouro/engine" is not a source file with its extension',
+  ],
+  [
+    'a core that imports itself by what it offers to packages',
+    { 'app/a.ts': "import '../exports/commands.ts';", 'exports/commands.ts': LEAF },
+    'app/a.ts: app may not import exports (static import of exports/commands.ts)',
+  ],
   ['an unknown layer', { 'utils/a.ts': LEAF }, 'utils/a.ts: "utils" is not a layer'],
   [
     'an import without its extension',
@@ -298,6 +326,12 @@ test.each(PLANTED)('%s is found', (_, sources, sentence) => {
 test('sources that follow the rules pass, and imports in comments are ignored', () => {
   const sources = {
     'cli/main.ts': "import { Command } from 'commander';\nexport const go = () => import('./repl.ts');\n",
+    'cli/run-subcommand.ts': "export const batch = () => import('../../packages/fleet/src/batch.ts');\n",
+    'packages/fleet/src/batch.ts': "import { UsageError } from '@ouro-cli/ouro/commands';\n",
+    'packages/eval/src/a.ts': "import '@ouro-cli/fleet/task-runs';\n",
+    'packages/fleet/src/task-runs.ts': LEAF,
+    'exports/commands.ts': "export { UsageError } from '../command/usage-error.ts';\n",
+    'command/usage-error.ts': 'export class UsageError extends Error {}\n',
     'cli/repl.ts': "import { render } from 'ink';\nimport { App } from '../ui/App.tsx';\nimport '../app/compose.ts';\n",
     'ui/App.tsx': "// import { x } from '../engine/query.ts'\nimport type { Leaf } from '../contracts/leaf.ts';\n",
     'ui/use-thing.tsx': "import type { Leaf } from '../contracts/leaf.ts';\n",

@@ -1,8 +1,9 @@
+import type { Sources } from './sources.ts';
 import { importsOf, isNode, nodesOf } from './syntax.ts';
-import type { Sources } from './violations.ts';
 
-/** The file that sends requests to this machine past every proxy. */
+/** The file that sends requests to this machine past every proxy. Packages import it by a name of the core. */
 const FETCH = 'lib/network/fetch.ts';
+const EXPORTED_FETCH = /^import \{[^}]*\bfetch\b[^}]*\} from '@ouro-cli\/ouro\/commands'/m;
 
 /** Returns the files that use the `fetch` of the runtime as a value. */
 export function networkViolations(sources: Sources): readonly string[] {
@@ -16,7 +17,8 @@ export function networkViolations(sources: Sources): readonly string[] {
 function usesRuntimeFetch(path: string, text: string): boolean {
   if (!/\bfetch\b/.test(text)) return false;
   const nodes = nodesOf(path, text);
-  const isImported = importsOf(path, text).some(({ target }) => target?.endsWith(`/${FETCH}`));
+  const isImported =
+    EXPORTED_FETCH.test(text) || importsOf(path, text).some(({ target }) => target?.endsWith(`/${FETCH}`));
   const isDeclared = nodes.some(
     ({ type, id, properties }) =>
       (type === 'FunctionDeclaration' && isFetch(id)) ||

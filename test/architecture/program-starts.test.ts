@@ -1,27 +1,19 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { isPackaged, readSources } from './sources.ts';
 
-const ROOT = join(import.meta.dirname, '../..');
-
-/** Finds the files of src and of the packages that match. */
+/** Finds the files of src and of the packages that match, by their path from the root. */
 function listFiles(pattern: RegExp): readonly string[] {
-  const packages = readdirSync(join(ROOT, 'packages')).map((name) => `packages/${name}/src`);
-  const files = ['src', ...packages]
-    .filter((folder) => existsSync(join(ROOT, folder)))
-    .flatMap((folder) =>
-      readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((name) => `${folder}/${name}`),
-    );
-  return files
-    .filter((file) => /\.tsx?$/.test(file) && pattern.test(readFileSync(join(ROOT, file), 'utf8')))
+  return Object.entries(readSources())
+    .filter(([path, text]) => /\.tsx?$/.test(path) && pattern.test(text))
+    .map(([path]) => (isPackaged(path) ? path : `src/${path}`))
     .toSorted();
 }
 
 /** The modules that spawn processes, and what each starts. A language server or a hook is started by none but two. */
 const SPAWNING: Readonly<Record<string, string>> = {
+  'packages/fleet/src/worker/run-ouro-child.ts': 'ouro itself',
   'src/app/setup/doctor.ts': 'git and the terminal, for their versions',
   'src/checkpoints/restore-path.ts': 'mkfifo',
-  'src/fleet/worker/run-ouro-child.ts': 'ouro itself',
   'src/git/run-git.ts': 'git, hardened',
   'src/lib/files/mount-health.ts': 'a shell that looks at mounts',
   'src/lib/processes/find-shell.ts': 'checked lines, and bash to learn about locales',
@@ -39,13 +31,14 @@ const SPAWNING: Readonly<Record<string, string>> = {
 
 /** The modules that run programs without a check, and what each runs. */
 const RUNNING: Readonly<Record<string, string>> = {
+  'packages/fleet/src/cli/worker-command.ts': 'programs of the worker',
+  'packages/fleet/src/git/fleet-git.ts': 'git, hardened',
+  'packages/fleet/src/git/open-forge.ts': 'gh',
+  'packages/fleet/src/git/task-patch.ts': 'find',
+  'packages/fleet/src/worker/task-signature.ts': 'ssh-keygen',
   'src/cli/installation/update.ts': 'npm, outside of the working directory',
+  'src/exports/commands.ts': 'what packages run',
   'src/extensions/plugins/fetch-npm-package.ts': 'npm and tar, outside of the working directory',
-  'src/fleet/cli/worker-command.ts': 'programs of the worker',
-  'src/fleet/git/fleet-git.ts': 'git, hardened',
-  'src/fleet/git/open-forge.ts': 'gh',
-  'src/fleet/git/task-patch.ts': 'find',
-  'src/fleet/worker/task-signature.ts': 'ssh-keygen',
   'src/lib/processes/find-shell.ts': 'checked lines',
   'src/lib/processes/process-info.ts': 'ps',
   'src/lib/processes/windows-processes.ts': 'programs of Windows',
@@ -58,9 +51,10 @@ const RUNNING: Readonly<Record<string, string>> = {
 
 /** The modules whose starts are allowed without a look at files, and why. */
 const UNCHECKED: Readonly<Record<string, string>> = {
-  'src/eval/eval-task.ts': 'the set-up of a task, in a folder made for it',
-  'src/fleet/tasks/find-task-targets.ts': 'a command that the user typed',
-  'src/fleet/worker/task-sandbox.ts': 'commands of tasks, in their sandbox',
+  'packages/eval/src/eval-task.ts': 'the set-up of a task, in a folder made for it',
+  'packages/fleet/src/tasks/find-task-targets.ts': 'a command that the user typed',
+  'packages/fleet/src/worker/task-sandbox.ts': 'commands of tasks, in their sandbox',
+  'src/exports/commands.ts': 'what packages start',
   'src/hooks/hook-env-store.ts': 'what an approved hook has written',
   'src/lib/processes/program-check.ts': 'its definition',
   'src/sdk/agent-hooks.ts': 'hooks that the host program chose',

@@ -1,5 +1,5 @@
 import { basename, dirname } from 'node:path/posix';
-import type { Sources } from './violations.ts';
+import type { Sources } from './sources.ts';
 
 const FOLDER_LIMIT = 25;
 const LINE_LIMIT = 300;
@@ -10,7 +10,7 @@ const SEPARATE_FILES: Readonly<Record<string, string>> = {
   'sdk/model.ts': 'an entry point of the package',
   'model/providers/cloud-port.ts': 'left out of the browser build',
   'model/providers/foundry.ts': 'one file per provider',
-  'eval/shipped-tasks.ts': 'replaced by the build',
+  'packages/eval/src/shipped-tasks.ts': 'replaced by the build',
   'checkpoints/folder-ignore-rules.ts': 'how nested ignore files combine',
   'checkpoints/cross-process-writes.ts': 'the format of files that processes share',
   'tools/read/notebook.ts': 'one file per kind of file',
@@ -111,9 +111,8 @@ function folderCycles(paths: readonly string[], edges: Edges): readonly string[]
   });
 }
 
-/** Returns the entry of a folder that holds the file. The commands of the fleet and `ouro eval` belong to the command line. */
+/** Returns the entry of a folder that holds the file. */
 function childOf(folder: string, path: string): string {
-  if (folder === '.' && /^(?:fleet\/cli|eval)\//.test(path)) return 'cli';
   return (folder === '.' ? path : path.slice(folder.length + 1)).split('/')[0] ?? '';
 }
 

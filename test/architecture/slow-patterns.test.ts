@@ -1,25 +1,17 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { isNightRun, isWholeRun, partOf, someOf } from '../support/runs.ts';
 import { SHORT_TEXTS } from './short-texts.ts';
 import { findSlowText, listPatterns } from './slow-patterns.ts';
-
-const src = fileURLToPath(new URL('../../src/', import.meta.url));
+import { readSources } from './sources.ts';
 
 /** Every pattern of the sources is tried with many texts. */
 const LONG = { timeout: 20 * 60_000 };
 
 test('no long text takes a regular expression more than linear time', LONG, () => {
-  const paths = readdirSync(src, { recursive: true, encoding: 'utf8' }).map((path) => path.replaceAll('\\', '/'));
-  const typescript = paths.filter((path) => /\.tsx?$/.test(path));
+  const typescript = Object.entries(readSources()).filter(([path]) => /\.tsx?$/.test(path));
   const sources = isWholeRun ? partOf(typescript, 8) : someOf(typescript, 60);
-  const places = sources.flatMap((path) =>
-    listPatterns(path, readFileSync(join(src, path), 'utf8')).map((pattern): readonly [string, RegExp] => [
-      `${path}: ${pattern}`,
-      pattern,
-    ]),
+  const places = sources.flatMap(([path, text]) =>
+    listPatterns(path, text).map((pattern): readonly [string, RegExp] => [`${path}: ${pattern}`, pattern]),
   );
   const slow = [...new Map(places)].flatMap(([name, pattern]) => (findSlowText(pattern) === undefined ? [] : [name]));
   const listed = SHORT_TEXTS.flatMap(({ path, patterns }) => patterns.map((pattern) => `${path}: ${pattern}`));

@@ -1,17 +1,13 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { readSources, type Sources } from './sources.ts';
 import { isNode, type Node, nodesOf, templateText } from './syntax.ts';
-
-const src = join(dirname(dirname(dirname(fileURLToPath(import.meta.url)))), 'src');
 
 /** Files that may recognise a text, with the reason. Everything else decides on codes and fields. */
 const ALLOWED: Readonly<Record<string, string>> = {
   'checkpoints/shell-file-change-detector.ts': 'the reason that a folder was skipped is a shared constant',
   'context/compaction/summary.ts': 'sections of the stored summary, whose format sessions on disk keep',
   'engine/request/rejected-parts.ts': 'its own replacement in a request, which has no field for it',
-  'fleet/git/open-forge.ts': 'messages of GitHub',
+  'packages/fleet/src/git/open-forge.ts': 'messages of GitHub',
   'lib/text/front-matter.ts': 'messages of the YAML parser',
   'mcp/sampling.ts': 'an answer to a question is the label of the chosen option',
   'model/providers/anthropic/messages-api-port.ts': 'messages of the provider',
@@ -32,7 +28,6 @@ const ALLOWED: Readonly<Record<string, string>> = {
 const GAP = 'X1';
 const METHODS = /^(?:startsWith|endsWith|includes|indexOf|lastIndexOf|split|replace|replaceAll|match|search)$/;
 
-type Sources = Readonly<Record<string, string>>;
 type Recognition = { readonly path: string; readonly line: number; readonly source: string; readonly test: Matcher };
 type Matcher = (sentence: string) => boolean;
 
@@ -156,12 +151,6 @@ function readPattern(node: Node): RegExp | undefined {
   } catch {
     return undefined;
   }
-}
-
-function readSources(): Sources {
-  const paths = readdirSync(src, { recursive: true, encoding: 'utf8' }).map((path) => path.replaceAll('\\', '/'));
-  const files = paths.filter((path) => /\.[cm]?[jt]sx?$/.test(path));
-  return Object.fromEntries(files.map((path) => [path, readFileSync(join(src, path), 'utf8')]));
 }
 
 test('no code decides by the text of a message, and every exception is needed', () => {

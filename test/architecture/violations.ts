@@ -1,14 +1,12 @@
-import { basename, dirname, join, normalize } from 'node:path/posix';
+import { basename } from 'node:path/posix';
 import { contractHomes } from './contract-homes.ts';
 import { KNOWLEDGE_RULES } from './knowledge.ts';
 import { networkViolations } from './network.ts';
 import { type Edges, SHAPE_RULES } from './shape.ts';
+import { isPackaged, packageOf, resolveImport, type Sources } from './sources.ts';
 import { type Import, importsOf } from './syntax.ts';
 import { TERMINAL_OUTPUT_RULES } from './terminal-output.ts';
 import { WORDING_RULES } from './wording.ts';
-
-/** Source files by their path from src/, for example `engine/query.ts`. */
-export type Sources = Readonly<Record<string, string>>;
 
 /** The capabilities by rank: each may import those before it. */
 const CAPABILITIES = [
@@ -42,12 +40,15 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   sdk: [...BASE, ...CAPABILITIES, 'engine', 'agent'],
   /** What the commands of the command line share: flags, streams, exit codes, shutdown. */
   command: [...BASE, 'ui'],
-  /** The fleet starts ouro as separate processes, so it needs neither engine, agent nor app. */
-  fleet: [...BASE, ...CAPABILITIES],
-  'fleet/cli': [...BASE, ...CAPABILITIES, 'fleet', 'app', 'ui', 'command'],
-  eval: [...BASE, ...CAPABILITIES, 'fleet', 'fleet/cli', 'app', 'command'],
-  cli: [...BASE, ...CAPABILITIES, 'app', 'ui', 'command', 'fleet', 'fleet/cli', 'eval'],
+  /** What the core offers to packages. */
+  exports: [...BASE, ...CAPABILITIES, 'app', 'ui', 'command'],
+  'packages/fleet': ['exports'],
+  'packages/eval': ['exports', 'packages/fleet'],
+  cli: [...BASE, ...CAPABILITIES, 'app', 'ui', 'command'],
 };
+
+/** The table of commands: the only file of the core that names packages, whose code it loads on demand. */
+const COMMAND_TABLE = 'cli/run-subcommand.ts';
 
 const LINE_LIMIT = 300;
 const ENTRY = 'cli/main.ts';
@@ -93,12 +94,18 @@ type ImportRule = (path: string, edge: Import, sources: Sources) => string | fal
 const IMPORT_RULES: Readonly<Record<string, ImportRule>> = {
   'a layer imports only the layers below it': (path, { kind, target }, sources) => {
     const layer = layerOf(path);
-    const imported = resolve(path, target ?? '');
+    const imported = resolveImport(path, target ?? '');
     if (!isOwnFile(target) || sources[imported] === undefined) return false;
     const other = layerOf(imported);
-    const isAllowed = other === layer || LAYERS[layer]?.includes(other) !== false;
+    const isCommand = path === COMMAND_TABLE && kind === 'dynamic' && isPackaged(imported);
+    const isAllowed = other === layer || isCommand || LAYERS[layer]?.includes(other) !== false;
     return !isAllowed && `${layer} may not import ${other} (${kind} import of ${imported})`;
   },
+  'a package imports others by their public exports': (path, { target = '' }) =>
+    isPackaged(path) &&
+    target.startsWith('.') &&
+    packageOf(resolveImport(path, target)) !== packageOf(path) &&
+    `"${target}" is not in ${packageOf(path)}; import a public export by its name`,
   'a dynamic import names its file': (_, { target }) =>
     target === undefined && 'a dynamic import must name its file as plain text',
   'what runs in browsers imports no Node modules': (path, { target }) =>
@@ -107,7 +114,7 @@ const IMPORT_RULES: Readonly<Record<string, ImportRule>> = {
     `${layerOf(path)} imports ${target}, which browsers do not have`,
   'imports name source files with their extensions': (path, { target }, sources) =>
     isOwnFile(target) &&
-    sources[resolve(path, target ?? '')] === undefined &&
+    sources[resolveImport(path, target ?? '')] === undefined &&
     `"${target}" is not a source file with its extension`,
 };
 
@@ -123,7 +130,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
         }),
       ),
   ),
-  'every folder of src is a layer': (sources) =>
+  'every folder of src is a layer, and so is every package': (sources) =>
     Object.keys(sources)
       .filter((path) => LAYERS[layerOf(path)] === undefined)
       .map((path) => `${path}: "${layerOf(path)}" is not a layer`),
@@ -203,7 +210,7 @@ function cycles(sources: Sources, edges: Edges): readonly string[] {
 const within =
   (path: string, sources: Sources) =>
   ({ target }: Import): readonly string[] => {
-    const imported = target?.startsWith('.') ? resolve(path, target) : undefined;
+    const imported = isOwnFile(target) ? resolveImport(path, target ?? '') : undefined;
     return imported !== undefined && sources[imported] !== undefined ? [imported] : [];
   };
 
@@ -228,8 +235,8 @@ function isHeavy(target = ''): boolean {
 }
 
 function layerOf(path: string): string {
-  return path.startsWith('fleet/cli/') ? 'fleet/cli' : (path.split('/')[0] ?? '');
+  return isPackaged(path) ? packageOf(path) : (path.split('/')[0] ?? '');
 }
 
-const isOwnFile = (target = ''): boolean => target.startsWith('.') && !DATA.includes(target);
-const resolve = (path: string, target: string): string => normalize(join(dirname(path), target));
+const isOwnFile = (target = ''): boolean =>
+  (target.startsWith('.') && !DATA.includes(target)) || /^@ouro-cli\//.test(target);

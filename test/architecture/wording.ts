@@ -1,5 +1,6 @@
+import type { Sources } from './sources.ts';
 import { isNode, nodesOf, treeOf } from './syntax.ts';
-import type { Rule, Sources } from './violations.ts';
+import type { Rule } from './violations.ts';
 
 /** The share of exported functions whose name begins with a verb. */
 const LEAST_VERB_SHARE = 0.95;

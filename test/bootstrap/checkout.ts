@@ -42,6 +42,7 @@ export function bareCheckout(build: 'does nothing' | 'builds' = 'does nothing'):
   const log = join(home, 'npm.log');
   mkdirSync(join(root, 'src', 'cli'), { recursive: true });
   mkdirSync(join(root, 'docs'));
+  mkdirSync(join(root, 'packages', 'one', 'src'), { recursive: true });
   mkdirSync(programs);
   cpSync(join(repository, 'bin'), join(root, 'bin'), { recursive: true });
   if (build === 'does nothing') writeFileSync(join(root, 'bin', 'build.mjs'), '');

@@ -80,6 +80,8 @@ test('the packages that npm will install are counted before it starts', () => {
   const lock = JSON.parse(readFileSync(join(repository, 'package-lock.json'), 'utf8'));
   const paths = listPackages(lock, linux);
   expect(paths).toContain('node_modules/@oven/bun-linux-x64');
+  // A library of a workspace only.
+  expect(paths).toContain('node_modules/pg');
   expect(paths).not.toContain('node_modules/@oven/bun-darwin-x64');
   expect(paths).not.toContain('node_modules/@oven/bun-linux-x64-musl');
   expect(listPackages(LOCK)).toEqual(['node_modules/one', 'node_modules/one/node_modules/two']);

@@ -1,13 +1,10 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { basename, dirname, join, normalize } from 'node:path';
+import { basename } from 'node:path';
 import { parseSync } from 'oxc-parser';
+import { readSources, resolveImport } from '../architecture/sources.ts';
 
-const SRC = join(import.meta.dirname, '../../src');
-
-/** All source files by their path in `src`. */
-export const SOURCE_FILES: ReadonlySet<string> = new Set(
-  readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((path) => /\.tsx?$/.test(path)),
-);
+/** All source files: by their path in `src`, and those of packages from the root. */
+const SOURCES = readSources();
+export const SOURCE_FILES: ReadonlySet<string> = new Set(Object.keys(SOURCES));
 
 type Options = {
   /** Is what is imported later loaded as well, or only what comes at once? */
@@ -26,7 +23,7 @@ export function listLoadedModules(from: readonly string[], { until, without = []
     if (!SOURCE_FILES.has(path)) continue;
     const { atOnce, later } = importsOf(path);
     for (const target of until === 'later' ? [...atOnce, ...later] : atOnce)
-      waiting.push(target.startsWith('.') ? normalize(join(dirname(path), target)) : target);
+      waiting.push(/^(?:\.|@ouro-cli\/)/.test(target) ? resolveImport(path, target) : target);
   }
   return seen;
 }
@@ -42,7 +39,7 @@ function importsOf(path: string): Imports {
 }
 
 function readImports(path: string): Imports {
-  const text = readFileSync(join(SRC, path), 'utf8');
+  const text = SOURCES[path] ?? '';
   const { staticImports, staticExports, dynamicImports } = parseSync(basename(path), text).module;
   // Types are gone when it runs; an import of nothing is one for what it does.
   const loads = ({ entries }: { readonly entries: readonly { readonly isType: boolean }[] }) =>

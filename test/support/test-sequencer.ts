@@ -11,7 +11,7 @@ const root = join(import.meta.dirname, '../..');
  */
 export default class Sequence extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    if (files.some(({ moduleId }) => moduleId.startsWith(join(root, 'test/e2e/')))) build();
+    if (files.some(({ moduleId }) => moduleId.includes('/test/e2e/'))) build();
     return super.sort(files);
   }
 }

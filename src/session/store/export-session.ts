@@ -1,8 +1,8 @@
 import type { JsonValue } from '../../contracts/json.ts';
 import { formatResultText, type TextBlock, type UserMessage } from '../../contracts/message.ts';
 import type { SessionRecord } from '../../contracts/session.ts';
+import { escapeHtml } from '../../lib/text/escape-html.ts';
 import { isSystemReminder } from '../../lib/text/reminder.ts';
-import { escapeMultilineText } from '../../lib/text/sanitize.ts';
 
 /** An item of the readable dialogue of a session, which includes everything before a compaction. */
 export type DialogueItem =
@@ -178,17 +178,4 @@ function renderHtmlItem(item: DialogueItem): string {
       return `<details><summary>${escapeHtml(item.tool)}</summary><pre>${input}</pre><pre>${escapeHtml(item.result ?? '(no result)')}</pre></details>`;
     }
   }
-}
-
-const ESCAPES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-/** Escapes markup, and spells out invisible and bidirectional control characters. */
-export function escapeHtml(text: string): string {
-  return escapeMultilineText(text.toWellFormed()).replaceAll(/[&<>"']/g, (char) => ESCAPES[char] ?? char);
 }
