@@ -44,8 +44,14 @@ export function createSessionHooks(core: Core, deps: SessionHooksDeps): SessionH
   const { opened, publishedTranscript } = session;
   const emit = (event: AgentEvent) => void core.bus.emit(event);
   const { setAgentRunner, ...modelRunners } = createHookModelRunners(core, mcp);
-  const hookVariables = createHookEnvStore({ cwd: () => live.current().cwd, variables: settings.variables }, (text) =>
-    emit({ type: 'notice', level: 'warn', topic: 'hook', text }),
+  const hookVariables = createHookEnvStore(
+    {
+      cwd: () => live.current().cwd,
+      variables: settings.variables,
+      checkProgram: guard.check,
+      getProjectVariables: () => settings.current().projectVariables ?? [],
+    },
+    (text) => emit({ type: 'notice', level: 'warn', topic: 'hook', text }),
   );
   const hooks = createHooks({
     listHooks: () =>

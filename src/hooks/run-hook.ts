@@ -226,7 +226,9 @@ export function createHookRunner(deps: HookRunners & { readonly emit: (event: Ag
 function withEnvFile(hook: Hook, { runCommand, withEnvFile: keep }: HookRunners): HookRunners['runCommand'] {
   if (keep === undefined || !HOOK_ENV_FILE_EVENTS.includes(hook.event)) return runCommand;
   return (command, stdin, timeoutMs, signal, env, entry) =>
-    keep(getHookKey(hook), (envFile) => runCommand(command, stdin, timeoutMs, signal, { ...env, ...envFile }, entry));
+    keep({ ...hook, key: getHookKey(hook) }, (envFile) =>
+      runCommand(command, stdin, timeoutMs, signal, { ...env, ...envFile }, entry),
+    );
 }
 
 /** Returns the key of a hook; the same command on several events has several keys. */

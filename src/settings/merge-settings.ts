@@ -20,6 +20,14 @@ const USER_ONLY_KEYS = listSettingKeys('isUserOnly');
 const PROJECT_VARIABLES =
   /^(?:CI|DEBUG|HOST|PORT|TZ|LANG|LC_\w+|LOG_LEVEL|NO_COLOR|FORCE_COLOR|CLICOLOR(?:_FORCE)?|(?:NODE|APP|RAILS|RACK|FLASK|MIX|DENO)_ENV|(?:DATABASE|REDIS)_URL|RUST_(?:LOG|BACKTRACE)|PYTHON(?:UNBUFFERED|DONTWRITEBYTECODE|HASHSEED)|GIT_(?:AUTHOR|COMMITTER)_(?:NAME|EMAIL|DATE)|BASH_(?:DEFAULT|MAX)_TIMEOUT_MS|MCP_(?:TOOL_)?TIMEOUT|(?:APP|VITE|NEXT_PUBLIC|NUXT_PUBLIC|REACT_APP|EXPO_PUBLIC)_\w+)$/;
 
+/** Returns whether a project may set a variable for commands. `userVariables` are those that the user lets it set. */
+export function canProjectSet(name: string, userVariables: readonly string[]): boolean {
+  return (PROJECT_VARIABLES.test(name) && !STARTS_WITH_OPTIONS.test(name)) || userVariables.includes(name);
+}
+
+/** Names such as APP_OPTS, which start scripts pass to a runtime. */
+const STARTS_WITH_OPTIONS = /_(?:OPTS|OPTIONS|ARGS|FLAGS)$/;
+
 /** Removes the keys a project may not set, and reports them. `userVariables` are those that the user lets projects set. */
 export function restrictProjectLayer(
   layer: SettingsLayer,
@@ -50,7 +58,7 @@ export function restrictProjectLayer(
     if (Object.keys(restrictions).length < Object.keys(sandbox).length)
       ignore(['sandbox'], 'a project may not loosen the sandbox');
   }
-  const isAllowed = (name: string) => PROJECT_VARIABLES.test(name) || userVariables.includes(name);
+  const isAllowed = (name: string) => canProjectSet(name, userVariables);
   const forbidden = Object.keys(remaining.env ?? {}).filter((name) => !isAllowed(name));
   if (forbidden.length > 0) {
     const env = Object.fromEntries(Object.entries(remaining.env ?? {}).filter(([name]) => isAllowed(name)));

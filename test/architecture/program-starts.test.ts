@@ -55,7 +55,6 @@ const UNCHECKED: Readonly<Record<string, string>> = {
   'packages/fleet/src/tasks/find-task-targets.ts': 'a command that the user typed',
   'packages/fleet/src/worker/task-sandbox.ts': 'commands of tasks, in their sandbox',
   'src/exports/commands.ts': 'what packages start',
-  'src/hooks/hook-env-store.ts': 'what an approved hook has written',
   'src/lib/processes/program-check.ts': 'its definition',
   'src/sdk/agent-hooks.ts': 'hooks that the host program chose',
   'src/sdk/mcp.ts': 'servers that the host program chose',

@@ -1,16 +1,25 @@
 import { appendFile, readdir, writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
+import type { Hook } from '../../src/contracts/hook.ts';
 import { createHookEnvStore } from '../../src/hooks/hook-env-store.ts';
+import { startUnchecked } from '../../src/lib/processes/program-check.ts';
 import { createTempProject } from '../support/temp-project.ts';
 
 async function kept(variables: Readonly<Record<string, string>> = { PATH: '/usr/bin:/bin', A: 'as it was' }) {
   const project = await createTempProject();
   const reported: string[] = [];
-  const keeper = createHookEnvStore({ cwd: () => project.dir, variables: () => variables }, (text) =>
-    reported.push(text),
-  );
-  const hook = (key: string, script: string) =>
-    keeper.runWithEnvFile(key, async ({ CLAUDE_ENV_FILE: file = '' }) => appendFile(file, script));
+  const deps = {
+    cwd: () => project.dir,
+    variables: () => variables,
+    checkProgram: startUnchecked,
+    getProjectVariables: () => ['MINE'],
+  };
+  const keeper = createHookEnvStore(deps, (text) => reported.push(text));
+  const hook = (key: string, script: string, of: Pick<Hook, 'source' | 'sandbox'> = { source: 'user' }) =>
+    keeper.runWithEnvFile({ key, ...of }, async ({ CLAUDE_ENV_FILE: file = '' }) => {
+      await appendFile(file, script);
+      return {};
+    });
   return { project, reported, keeper, hook };
 }
 
@@ -39,14 +48,14 @@ test.each([
   await hook('good', 'export X=1\n');
   await hook('bad', script);
   expect(keeper.getAll()).toEqual({ X: '1' });
-  expect(reported).toEqual([expect.stringContaining('could not be read; commands keep the previous ones')]);
+  expect(reported).toEqual([expect.stringContaining('could not be read; commands do not get them')]);
 });
 
 test('the file is removed afterwards, also when the hook fails or replaces it', async () => {
   const { project, keeper } = await kept();
   let folder = '';
   await expect(
-    keeper.runWithEnvFile('x', async ({ CLAUDE_ENV_FILE: file = '' }) => {
+    keeper.runWithEnvFile({ key: 'x', source: 'user' }, async ({ CLAUDE_ENV_FILE: file = '' }) => {
       folder = file.replace(/\/[^/]*$/, '');
       await writeFile(file, 'export X=1');
       throw new Error('it broke');
@@ -55,4 +64,18 @@ test('the file is removed afterwards, also when the hook fails or replaces it', 
   await expect(readdir(folder)).rejects.toThrow('ENOENT');
   expect(keeper.getAll()).toEqual({});
   await project[Symbol.asyncDispose]();
+});
+
+test('a hook of the project sets only what its settings may set, unless it runs outside the sandbox', async () => {
+  const { keeper, hook, reported } = await kept();
+  const script = 'export PATH="/evil:$PATH" BASH_ENV=/evil APP_LEVEL=7 APP_JAVA_OPTS=-javaagent:x MINE=1\n';
+  await hook('one', script, { source: 'project' });
+  expect(keeper.getAll()).toEqual({ APP_LEVEL: '7', MINE: '1' });
+  expect(reported).toEqual([
+    expect.stringMatching(
+      /^Hooks of the project and in the sandbox may not set (?:\w+, ){2}\w+ for commands\..*"projectVariables"/,
+    ),
+  ]);
+  await hook('two', script, { source: 'local', sandbox: 'off' });
+  expect(keeper.getAll()).toMatchObject({ PATH: '/evil:/usr/bin:/bin', BASH_ENV: '/evil' });
 });

@@ -1,9 +1,11 @@
+import { readdirSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { calls, says, toolUse } from '../../support/api/reply.ts';
 import { startApiServer } from '../../support/api/server.ts';
 import { runHere } from '../../support/run-here.ts';
+import { NO_SANDBOX } from '../../support/sandbox.ts';
 import { createTempProject } from '../../support/temp-project.ts';
 
 const hook = (command: string, matcher?: string) => ({
@@ -38,18 +40,18 @@ test('before a prompt they run first and add their output; exported variables re
   await using project = await withHooks({
     Setup: [
       hook(
-        `${LOG}; echo 'export LEVEL=7' >> "$CLAUDE_ENV_FILE"; echo '{"hookSpecificOutput":{"hookEventName":"Setup","additionalContext":"The tide is high."}}'`,
+        `${LOG}; echo 'export APP_LEVEL=7' >> "$CLAUDE_ENV_FILE"; echo '{"hookSpecificOutput":{"hookEventName":"Setup","additionalContext":"The tide is high."}}'`,
       ),
     ],
     SessionStart: [
       hook(
-        `${LOG}; echo 'export DEPTH="$LEVEL fathoms"' >> "$CLAUDE_ENV_FILE"; echo '{"hookSpecificOutput":{"hookEventName":"SessionStart","sessionTitle":"Soundings"}}'`,
+        `${LOG}; echo 'export APP_DEPTH="$APP_LEVEL fathoms"' >> "$CLAUDE_ENV_FILE"; echo '{"hookSpecificOutput":{"hookEventName":"SessionStart","sessionTitle":"Soundings"}}'`,
       ),
     ],
   });
   await using api = await startApiServer({
     turns: ({ raw }) =>
-      raw.includes('toolu_1') ? says('Done.') : calls(toolUse('Bash', { command: 'printenv DEPTH' }, 'toolu_1')),
+      raw.includes('toolu_1') ? says('Done.') : calls(toolUse('Bash', { command: 'printenv APP_DEPTH' }, 'toolu_1')),
   });
   const end = await runHere(
     project,
@@ -62,6 +64,22 @@ test('before a prompt they run first and add their output; exported variables re
   expect(api.requests()[1]?.raw).toContain('7 fathoms');
   expect((await runHere(project, ['sessions'], api.url)).stdout).toContain('Soundings');
 });
+
+test.skipIf(NO_SANDBOX !== undefined)(
+  'what a hook of the project writes to its env file does not leave its sandbox',
+  async () => {
+    const script = 'touch ../written; . ./module.sh; export BASH_ENV=./module.sh APP_DEPTH=7';
+    await using project = await withHooks({ SessionStart: [hook(`echo '${script}' >> "$CLAUDE_ENV_FILE"`)] });
+    await project.write('module.sh', 'touch ../sourced\n');
+    await using api = await startApiServer({
+      turns: ({ raw }) =>
+        raw.includes('toolu_1') ? says('Done.') : calls(toolUse('Bash', { command: 'printenv APP_DEPTH' }, 'toolu_1')),
+    });
+    await runHere(project, ['-p', '--trust', '--allowedTools=Bash(printenv:*)', 'go'], api.url);
+    expect(api.requests()).toHaveLength(2);
+    expect(readdirSync(join(project.dir, '..')).filter((name) => ['written', 'sourced'].includes(name))).toEqual([]);
+  },
+);
 
 test('contradicting flags are refused', async () => {
   await using project = await createTempProject();
