@@ -27,6 +27,7 @@ import {
   mayReachTaintedFile,
   SEARCH_INPUTS,
 } from './search-requirements.ts';
+import { listShownGitSecrets } from './shown-git-secrets.ts';
 import { suggestCommandRule } from './suggest-rule.ts';
 
 /** The requirements of a command, and the hardening under which they hold. */
@@ -73,11 +74,12 @@ function listOwnRequirements(
   const target = resolveGitFolder(context, command, argv);
   const [steering] = command.assignments.flatMap(({ problem }) => problem ?? []);
   const analysis = steering === undefined ? analyzeCommand(target.argv) : refuse(steering);
+  const shownSecrets = listShownGitSecrets(context, getTexts(target.argv), target.command.cwds);
   if (analysis.ok) {
     const excludedNames = new Set<string>();
     const exclude = (name: string) =>
       canExcludeNames(command) && isExcludedFromSearch(name) && excludedNames.add(name).has(name);
-    const reads = listReadRequirements(context, target.command, analysis, exclude);
+    const reads = [...listReadRequirements(context, target.command, analysis, exclude), ...shownSecrets];
     const unmet = reads.filter((need) => need.allowedBy === undefined);
     const { readsOnlyIn = 'sandbox' } = analysis;
     const holdsIn = readsOnlyIn === 'sandbox' && isReaderByOptions(getTexts(target.argv)) ? 'company' : readsOnlyIn;
@@ -140,7 +142,8 @@ function listOwnRequirements(
   const refusal = analysis.ok ? `${subject} needs approval.` : analysis.problem;
   const text = isUncertain ? `${subject} may change other files than those that match now.` : refusal;
   const reason = analysis.ok || analysis.code === undefined ? {} : { reason: { code: analysis.code } };
-  return { requirements: [{ kind: 'command', subject, text, ...reason, ...createSuggestion(argv) }], hardens: [] };
+  const ownRequirement: Requirement = { kind: 'command', subject, text, ...reason, ...createSuggestion(argv) };
+  return { requirements: [ownRequirement, ...shownSecrets], hardens: [] };
 }
 
 const getTexts = (argv: readonly ShellArgument[]) => argv.map(({ text }) => text);

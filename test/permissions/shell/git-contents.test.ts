@@ -19,7 +19,7 @@ function makeRepository(kept: readonly string[]) {
   for (const round of ['one', 'two', 'three']) {
     for (const name of ['README.md', 'src/a.ts', ...kept]) {
       mkdirSync(dirname(join(ws, name)), { recursive: true });
-      writeFileSync(join(ws, name), `${kept.includes(name) ? 'HELD' : 'free'} ${round}\n`);
+      writeFileSync(join(ws, name), `${kept.includes(name) ? `HELD ${name}` : 'free'} ${round}\n`);
     }
     if (round === 'three') continue;
     git('add', '-f', 'README.md', 'src/a.ts', ...kept);
@@ -72,6 +72,12 @@ const SHOWING = [
     'log -p -- src',
   ],
 ];
+const splitLines = (text: string) =>
+  text
+    .trim()
+    .split('\n')
+    .map((line) => line.trim());
+
 const SPARING = [
   'diff --stat',
   'log --stat -2',
@@ -129,8 +135,108 @@ test('commands that show no contents, name what they show, or cannot contain the
     ['diff', 'diff -- .', 'diff src'].map((line) => decideBash(PLAIN.fixture, `git ${line}`, { deny: DENY }).verdict),
   ).toEqual(['allow', 'ask', 'ask']);
   expect(
-    ['diff', 'show', 'log -p'].map((line) => decideBash(fixture, `git ${line}`, { deny: ['Read(~/.ssh/**)'] }).verdict),
+    ['diff', 'show', 'log -p'].map(
+      (line) => decideBash(PLAIN.fixture, `git ${line}`, { deny: ['Read(~/.ssh/**)'] }).verdict,
+    ),
   ).toEqual(['allow', 'allow', 'allow']);
+});
+
+/** Lines that print a tracked `.env`, most of them without naming it. */
+const LEAKING = [
+  ...SHOWING.filter((line) => line !== 'log -p -- src'),
+  ...splitLines(`
+    show :/one
+    status -v
+    status --verbose --short
+    diff --check HEAD~1
+    stash show --patch
+    log -p --all
+    log --cc
+    log -p -S HELD
+    log -p -- .
+    diff .
+    diff -- src .env
+    diff -- '*.env'
+    grep -n HELD
+    grep -e HELD
+    grep -h HELD -- .
+    grep -c HELD
+    grep HELD HEAD~1
+    show HEAD^
+    show @ -- .
+    show :0:.env
+    show HEAD:./.env
+    show stash@{0}:.env
+    blame HEAD -- .env
+    annotate .env
+    cat-file blob HEAD:.env
+    archive HEAD
+    format-patch --stdout HEAD~1
+    diff ':!README.md'
+    diff -- ':!src/.env'
+    diff -- ':!.env.x'
+    diff -- ':^src' .
+  `),
+];
+
+/** Lines that print no tracked secret. */
+const HARMLESS = [
+  ...SPARING,
+  ...splitLines(`
+    log -p -- src
+    log -p -3 -- README.md
+    diff src
+    grep HELD -- src
+    diff ':!.env'
+    diff -- ':^.env'
+    log -p -- ':(exclude).env'
+    grep HELD -- ':!*.env'
+    log --format=%s
+    stash list
+    diff --name-only HEAD~1
+  `),
+];
+
+test('git prints no tracked secret unasked, in whatever form', () => {
+  const { fixture } = HOLDING;
+  const decideAll = (lines: readonly string[], setup = {}) =>
+    lines.filter((line) => decideBash(fixture, `git ${line}`, setup).verdict === 'allow');
+  expect(decideAll(LEAKING)).toEqual([]);
+  expect(decideAll(LEAKING, { readOnlySandbox: 'missing' })).toEqual([]);
+  // The question is about a secret, so its answer is not stored.
+  expect(decideBash(fixture, 'git log -p').secrets).toEqual([join(fixture.ws, '.env')]);
+  expect(decideAll(HARMLESS)).toEqual(HARMLESS);
+  expect(decideAll(['diff', 'log -p'], { allow: ['Read(.env)'] })).toEqual(['diff', 'log -p']);
+  expect(decideAll(['diff', 'log -p'], { allow: ['Bash(git log:*)'] })).toEqual(['log -p']);
+});
+
+test('what git runs unasked beside a tracked secret does not print it', () => {
+  const { fixture, env } = HOLDING;
+  const leaks = [...LEAKING, ...HARMLESS].filter((line) => {
+    if (decideBash(fixture, `git ${line}`).verdict !== 'allow') return false;
+    const { stdout } = spawnSync('/bin/bash', ['--norc', '-c', `git ${line}`], {
+      ...{ cwd: fixture.ws, env, encoding: 'utf8' },
+    });
+    return stdout.includes('HELD .env');
+  });
+  expect(leaks).toEqual([]);
+});
+
+test('without a tracked secret git shows what it stores unasked, also beside an untracked one and a plain .npmrc', () => {
+  const everyday = [
+    'diff',
+    'log -p -3',
+    'show',
+    'show HEAD~1',
+    'grep free',
+    'grep -n free HEAD',
+    'diff HEAD~1',
+    'stash list',
+  ];
+  const plain = makeRepository(['.npmrc', '.env.example']);
+  writeFileSync(join(plain.fixture.ws, '.npmrc'), 'save-exact=true\n');
+  for (const { fixture } of [PLAIN, plain])
+    expect(everyday.filter((line) => decideBash(fixture, `git ${line}`).verdict !== 'allow')).toEqual([]);
 });
 
 test('a .gitmodules that only exists in the repository makes git ask', () => {

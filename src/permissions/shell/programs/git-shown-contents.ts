@@ -7,7 +7,7 @@ const VALUE_OPTIONS = splitWords('-C -c --git-dir --work-tree --namespace --exec
 const PATCH_OPTION =
   /^(?:-p|-u|--patch.*|-U\d*|--unified(?:=.*)?|-c|--cc|-m|-W|--function-context|--word-diff.*|--color-words.*|--binary|-L.*|--remerge-diff|--dd|--diff-merges=.*)$/;
 const SUMMARY_OPTION =
-  /^(?:--(?:stat|compact-summary|dirstat).*|--(?:shortstat|numstat|name-only|name-status|summary|check|quiet|no-patch|raw)|-s)$/;
+  /^(?:--(?:stat|compact-summary|dirstat).*|--(?:shortstat|numstat|name-only|name-status|summary|quiet|no-patch|raw)|-s)$/;
 /** Commands that print a diff by default or with an option, and commands that export everything. */
 const DIFF_COMMANDS = 'diff show difftool range-diff'.split(' ');
 const PATCH_COMMANDS = 'log reflog whatchanged stash diff-tree diff-index diff-files rev-list request-pull'.split(' ');
@@ -19,14 +19,21 @@ const COPY_COMMANDS = 'clone pull submodule subtree'.split(' ');
 /** `HEAD:file` names a file, which is compared with the rules by its name. */
 const areRevisionPaths = (operands: readonly string[]) =>
   operands.length > 0 &&
+  // `:/text` finds a commit by its message.
   operands.every((operand) =>
-    /^[^:]*:./.test(operand.replace(/\{[^}]*(?:(\})|$)/g, (part, end?: string) => (end === undefined ? part : ''))),
+    /^(?!:\/)[^:]*:./.test(
+      operand.replace(/\{[^}]*(?:(\})|$)/g, (part, end?: string) => (end === undefined ? part : '')),
+    ),
   );
 
-/** Returns the contents a git command prints, if any; `isFile` tells if an argument is a file. */
+/**
+ * Returns the contents a git command prints, if any; `isFile` tells if an argument is a file. Searches of files on disk
+ * are compared with rules as searches, so they count for secrets only.
+ */
 export function findGitShownContents(
   argv: readonly string[],
   isFile: (arg: string) => boolean,
+  purpose: 'rules' | 'secrets' = 'rules',
 ): GitShownContents | undefined {
   const commandIndex = argv.findIndex(
     (arg, index) => index > 0 && !arg.startsWith('-') && !VALUE_OPTIONS.includes(argv[index - 1] ?? ''),
@@ -54,9 +61,12 @@ export function findGitShownContents(
   if (isCopying || (COPY_COMMANDS.includes(name) && isLocalSource)) return { source: 'tracked', paths: [] };
   if (name === 'grep') {
     const searchesRevisions = revisions.length > (args.some((arg) => /^-[a-zA-Z]*[ef]/.test(arg)) ? 0 : 1);
-    return searchesRevisions ? { source: 'history', paths } : undefined;
+    if (searchesRevisions) return { source: 'history', paths };
+    return purpose === 'secrets' ? { source: 'tracked', paths } : undefined;
   }
   if (name === 'show' && areRevisionPaths(revisions)) return undefined;
+  if (name === 'status' && args.some((arg) => /^(?:-[a-z]*v|--verbose$)/.test(arg)))
+    return { source: 'history', paths };
   if (!showsDiff && !EXPORT_COMMANDS.includes(name)) return undefined;
   const comparesWorktree =
     name === 'diff' && revisions.length === 0 && !args.some((arg) => /^--(?:cached|staged|merge-base)/.test(arg));

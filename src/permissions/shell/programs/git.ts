@@ -152,7 +152,8 @@ function hasOutsidePath(operands: readonly ShellArgument[]): boolean {
 /** Returns the files that a command would print: `HEAD:secrets/key` prints `secrets/key`. */
 function listShownPaths(name: string, operands: readonly ShellArgument[]): readonly ShellArgument[] {
   return operands.flatMap((arg) => {
-    const paths = /^:\//.test(arg.text) ? [] : listPathsAfterColons(arg);
+    // `:/text` is a commit, and `:!path` leaves files out.
+    const paths = /^:(?:\/|[!^]|\(exclude\))/.test(arg.text) ? [] : listPathsAfterColons(arg);
     if (paths.length > 0 && ['show', 'diff', 'cat-file', 'grep', 'blame', 'log', 'ls-tree'].includes(name))
       return paths;
     return FILE_SHOWING_COMMANDS.includes(name) && !arg.text.startsWith(':') ? [arg] : [];
