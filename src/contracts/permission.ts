@@ -39,7 +39,7 @@ export type Rule = {
 };
 
 /** The inputs of a permission decision, besides the call and the file system. */
-export type Policy = {
+export type Policy = SandboxPolicy & {
   readonly mode: PermissionMode;
   readonly rules: readonly Rule[];
   /** Folders whose files may be read and, in some modes, edited. */
@@ -64,6 +64,10 @@ export type Policy = {
   /** Entries of PATH. Entries inside the workspace are not trusted for programs such as `ls`. */
   readonly searchPath: readonly string[];
   readonly disk: 'case-sensitive' | 'case-insensitive';
+};
+
+/** The sandboxes that commands can run in. */
+export type SandboxPolicy = {
   /** Commands run in a sandbox. `unasked`: commands that stay inside run without asking. */
   readonly sandbox?: 'asked' | 'unasked';
   /** Paths that the sandbox lets every command write, and paths it never lets any command write. Real paths. */

@@ -1,6 +1,6 @@
 import type { PermissionUpdate } from '../../contracts/frontend/host-capabilities.ts';
 import type { JsonObject } from '../../contracts/json.ts';
-import type { Decision, PermissionMode, Rule } from '../../contracts/permission.ts';
+import type { Decision, PermissionMode, Policy, Rule, SandboxPolicy } from '../../contracts/permission.ts';
 import type { QueryDeps } from '../../contracts/query.ts';
 import type { CallRequest } from '../../contracts/tool.ts';
 import { createAnsweredScripts } from '../../permissions/answered-scripts.ts';
@@ -101,24 +101,26 @@ export function createSessionPermissions(
     showNotice: (level, text) => void core.bus.emit({ type: 'notice', level, topic: 'permissions', text }),
     onStored: settings.approveOwnChange,
   });
-  const source = createPermissionPolicySource({
-    options,
-    environment,
-    cwd: core.cwd,
-    trusted: core.trusted,
-    getLoadedSettings: settings.loaded,
-    getLive: live.current,
-    canBypass,
-    updateRules: changes.updateRules,
-    sessionFolder,
-    listTaintedFiles: () => guards.listTaintedFiles(),
-    isCreatedHere: (path) => guards.isCreatedHere(path),
-    listFrozenFiles: core.programs.listFrozen,
-    getSandboxApproval: () => sandbox.getApproval(),
-    getSandboxPaths: () => sandbox.getPaths(),
-    privateFolder: PRIVATE_FOLDER,
-    canEnforceReadOnly: () => readOnlySandbox.canEnforceReadOnly(),
-  });
+  const source = createPermissionPolicySource(
+    {
+      ...{ options, environment, cwd: core.cwd, trusted: core.trusted, canBypass },
+      getLoadedSettings: settings.loaded,
+      getLive: live.current,
+    },
+    {
+      folder: sessionFolder,
+      updateRules: changes.updateRules,
+      getFacts: () => ({
+        taintedPaths: guards.listTaintedFiles(),
+        isCreatedHere: guards.isCreatedHere,
+        frozenPaths: core.programs.listFrozen(),
+      }),
+      getSandboxPolicy: () => ({
+        canEnforceReadOnly: readOnlySandbox.canEnforceReadOnly,
+        ...describeSandbox(sandbox, sandbox.getApproval()),
+      }),
+    },
+  );
   const { getUnsandboxedPolicy: getPolicy } = source;
   const privateTmp = createPrivateTmp(core.now);
   const readOnlySandbox = createReadOnlySandbox({
@@ -143,10 +145,7 @@ export function createSessionPermissions(
     answeredScripts: createAnsweredScripts(environment.ouroHome),
     rememberRules: changes.rememberRules,
     changeMode,
-    offerSandbox: (policy) =>
-      sandbox.canTurnOn()
-        ? { ...policy, sandbox: 'unasked', sandboxPaths: sandbox.getPaths, privateFolder: PRIVATE_FOLDER }
-        : undefined,
+    offerSandbox: (policy) => (sandbox.canTurnOn() ? { ...policy, ...describeSandbox(sandbox, 'unasked') } : undefined),
     turnOnSandbox,
     newId: core.newId,
   };
@@ -209,6 +208,11 @@ function createVariablesReader({ environment, settings }: Core) {
     const ownLayers = settings.loaded().layers.filter(({ source }) => source !== 'project' && source !== 'local');
     return { all: settings.variables(), own: buildChildVariables(environment, mergeSettingsLayers(ownLayers)) };
   };
+}
+
+/** Describes the sandbox of commands for the policy; without approval there is none. */
+function describeSandbox({ getPaths }: Sandbox, approval: Policy['sandbox']): SandboxPolicy {
+  return approval === undefined ? {} : { sandbox: approval, sandboxPaths: getPaths, privateFolder: PRIVATE_FOLDER };
 }
 
 /** Creates the sandbox, whose hosts and paths are decided by the same rules as calls. */

@@ -121,16 +121,14 @@ export async function loadPermissionExplainer(options: PermissionExplainerOption
   const runOptions: Pick<CliRunOptions, 'cwd' | 'addDirs'> = { cwd, addDirs: [] };
   const loaded = await readSettings(runOptions, environment, trust.isTrusted, trust.isApproved);
   const mode = options.mode ?? loaded.merged.permissions?.defaultMode ?? 'default';
-  const source = createPermissionPolicySource({
-    options: runOptions,
-    environment,
-    cwd,
-    trusted: trust.isTrusted,
-    getLoadedSettings: () => loaded,
-    getLive: () => ({ mode, grants: [], directories: [] }),
-    canBypass: true,
-    canEnforceReadOnly: () => readOnlySandbox.canEnforceReadOnly(),
-  });
+  const source = createPermissionPolicySource(
+    {
+      ...{ options: runOptions, environment, cwd, trusted: trust.isTrusted, canBypass: true },
+      getLoadedSettings: () => loaded,
+      getLive: () => ({ mode, grants: [], directories: [] }),
+    },
+    { getSandboxPolicy: () => ({ canEnforceReadOnly: readOnlySandbox.canEnforceReadOnly }) },
+  );
   const readOnlySandbox = createReadOnlySandbox({
     environment,
     sessionFolder: environment.ouroHome,
