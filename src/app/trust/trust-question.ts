@@ -1,6 +1,9 @@
+import { dirname } from 'node:path';
 import type { Environment } from '../../contracts/environment.ts';
 import type {
   ApprovedProjectPart,
+  FirstRunAnswers,
+  FirstRunQuestions,
   TrustEffect,
   TrustFingerprints,
   TrustQuestion,
@@ -48,6 +51,25 @@ export async function buildTrustQuestion(
   ];
   const question = { dir: realDir, state, effects, marks, ...(refusal === undefined ? {} : { refusal }) } as const;
   return { question, store };
+}
+
+/** Stores a yes about trust. Returns the new question instead if the folder has changed since it was shown. */
+export async function saveTrustAnswer(
+  { folder, trust: shown }: FirstRunQuestions,
+  { trust }: Pick<FirstRunAnswers, 'trust'>,
+  environment: Environment,
+): Promise<TrustQuestion | undefined> {
+  if (trust === 'no' || shown === undefined) return undefined;
+  const current = await buildTrustQuestion(folder, environment);
+  if (current !== undefined && !areTrustFingerprintsEqual(shown.marks, current.question.marks))
+    return { ...current.question, state: 'changed-meanwhile' };
+  const store = await openTrustStore(environment.ouroHome, environment.home);
+  // With the fingerprints that were shown, so that later changes are detected.
+  const [at, approved] = trust === 'below' ? [dirname(shown.dir), {}] : [shown.dir, shown.marks];
+  const answer = await store.trust(at, trust, approved, new Date());
+  if (!answer.ok) throw new Error(answer.problem);
+  if (trust === 'below') await store.approve(shown.dir, shown.marks);
+  return undefined;
 }
 
 /** Returns whether fingerprints are the same as those shown; an absent one equals an empty one. */

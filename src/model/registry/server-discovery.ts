@@ -1,3 +1,4 @@
+import type { LocalModelServer } from '../../contracts/frontend/first-run.ts';
 import type { JsonObject } from '../../contracts/json.ts';
 import { fetch } from '../../lib/network/fetch.ts';
 import { PROVIDER_PRESETS } from '../provider-presets.ts';
@@ -39,17 +40,23 @@ export async function discoverLocalServers(
   return found.filter((server) => server !== undefined);
 }
 
-/** Lists the models of the server at an address given with or without its version suffix. */
-export async function findServerModels(
-  address: string,
-): Promise<{ readonly baseUrl: string; readonly models: readonly string[] } | undefined> {
+/** Finds model servers on the usual ports of this machine, with model names that `--model` accepts. */
+export async function findLocalModelServers(): Promise<readonly LocalModelServer[]> {
+  return (await discoverLocalServers()).map(({ name, prefix, models }) => ({
+    name,
+    models: models.map((model) => `${prefix}/${model}`),
+  }));
+}
+
+/** Lists the models of a server as the setting names them; throws if none responds. The version suffix may be absent. */
+export async function listServerModels(address: string): Promise<readonly string[]> {
   const baseAddress = address.replace(/(?<!\/)\/+$/, '');
   const candidates = /\/v\d+$/.test(baseAddress) ? [baseAddress] : [`${baseAddress}/v1`, baseAddress];
   for (const baseUrl of candidates) {
     const models = await fetchModelList(baseUrl, { send: fetch, timeoutMs: NAMED_TIMEOUT_MS });
-    if (models !== undefined) return { baseUrl, models: models.map(({ id }) => id) };
+    if (models !== undefined) return models.map(({ id }) => `${baseUrl}#${id}`);
   }
-  return undefined;
+  throw new Error(`No model server responds at ${address}. Is it running?`);
 }
 
 type RequestOptions = { readonly send: typeof fetch; readonly timeoutMs: number; readonly apiKey?: string | undefined };

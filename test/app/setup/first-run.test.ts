@@ -2,9 +2,8 @@ import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readEnvironment } from '../../../src/app/environment.ts';
-import { loadFirstRunQuestions, saveFirstRunAnswers, saveTrustAnswer } from '../../../src/app/setup/first-run.ts';
+import { loadFirstRunQuestions, saveFirstRunAnswers } from '../../../src/app/setup/first-run.ts';
 import { loadFolderTrust } from '../../../src/app/trust/folder-trust.ts';
-import { buildTrustQuestion } from '../../../src/app/trust/trust-question.ts';
 import type { Environment } from '../../../src/contracts/environment.ts';
 import type { CliRunOptions } from '../../../src/contracts/frontend/cli-run-options.ts';
 import { bareEnvironment } from '../../support/environment.ts';
@@ -128,33 +127,6 @@ test.each(someOf(Object.keys(POWERS) as readonly (keyof typeof POWERS)[], 2))(
     expect(await firstRunQuestion(run, places)).toBeUndefined();
   },
 );
-
-test('a change at the moment of the answer was not shown and is treated as a change', async () => {
-  await using project = await createTempProject({ '.claude/commands/fine.md': 'fine' });
-  const places = readEnvironment({ ...bareEnvironment(project, 'http://127.0.0.1:9') });
-  const run = runOptions({ cwd: project.dir, frontend: 'screen' });
-  const question = await firstRunQuestion(run, places);
-  if (question === undefined) throw new Error('Nobody was asked.');
-  await saveFirstRunAnswers(question, { ...NOW, trust: 'folder', bypass: 'open' }, run, places);
-  await project.write(...POWERS['a hook']);
-  expect(await buildTrustQuestion(project.dir, places)).toMatchObject({ question: { state: 'changed' } });
-});
-
-test('a yes about trust counts although the next question was left, unless the folder changed meanwhile', async () => {
-  await using project = await createTempProject({ '.claude/commands/fine.md': 'fine', '.git/HEAD': 'x' });
-  const places = readEnvironment({ ...bareEnvironment(project, 'http://127.0.0.1:9') });
-  const run = runOptions({ cwd: project.dir, frontend: 'screen' });
-  const question = await firstRunQuestion(run, places);
-  if (question === undefined) throw new Error('Nobody was asked.');
-  await saveTrustAnswer(question, { trust: 'no' }, places);
-  expect((await firstRunQuestion(run, places))?.trust).toMatchObject({ state: 'new' });
-  await project.write(...POWERS['a hook']);
-  expect(await saveTrustAnswer(question, { trust: 'folder' }, places)).toMatchObject({ state: 'changed-meanwhile' });
-  const shown = await firstRunQuestion(run, places);
-  if (shown === undefined) throw new Error('Nobody was asked.');
-  expect(await saveTrustAnswer(shown, { trust: 'folder' }, places)).toBeUndefined();
-  expect((await firstRunQuestion(run, places))?.trust).toBeUndefined();
-});
 
 test('a user who excludes all project sources is not asked about the folder', async () => {
   await using project = await createTempProject({ 'CLAUDE.md': 'x', '.git/HEAD': 'ref: refs/heads/main\n' });

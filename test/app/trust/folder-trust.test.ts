@@ -10,7 +10,6 @@ import {
   revokeTrust,
   trustFolder,
 } from '../../../src/app/trust/manage-folder-trust.ts';
-import { buildTrustQuestion } from '../../../src/app/trust/trust-question.ts';
 import { loadExtensions } from '../../../src/extensions/load-extensions.ts';
 import { bareEnvironment } from '../../support/environment.ts';
 import { longTest } from '../../support/long-test.ts';
@@ -52,9 +51,6 @@ test('content that changed after its approval does not apply until it is approve
   const changed = await counts(project);
   expect(changed.merged).toEqual({ theme: 'light', permissions: { deny: ['Bash(rm:*)'] } });
   expect(changed.problems.join()).toContain('ignored: permissions.allow');
-  expect(await buildTrustQuestion(project.dir, environment)).toMatchObject({
-    question: { state: 'changed', effects: [{ kind: 'rule', text: 'allows Bash', line: 5 }] },
-  });
   await trustFolder(project.dir, 'folder', environment);
   expect((await counts(project)).problems).toEqual([]);
 });
@@ -94,7 +90,6 @@ test('a folder below a trusted one is accepted once; later changes are asked abo
   expect((await counts(project, sub)).trust.isTrusted).toBe(false);
   await trustFolder(project.dir, 'below', surroundings(project));
   expect((await counts(project, sub)).merged).toEqual({ permissions: { allow: ['Bash'] } });
-  await expect.poll(() => buildTrustQuestion(sub, surroundings(project))).toBeUndefined();
   const readMet = async () => JSON.parse(await readFile(join(project.ouroHome, 'trust.json'), 'utf8')).met?.[sub];
   await expect.poll(readMet).toHaveProperty('project');
   await project.write(`sub/${SETTINGS}`, settings({ permissions: { allow: ['Bash', 'WebFetch'] } }));

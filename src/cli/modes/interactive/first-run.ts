@@ -1,14 +1,10 @@
-import {
-  findLocalModelServers,
-  listServerModels,
-  loadFirstRunQuestions,
-  saveFirstRunAnswers,
-  saveTrustAnswer,
-} from '../../../app/setup/first-run.ts';
+import { loadFirstRunQuestions, saveFirstRunAnswers } from '../../../app/setup/first-run.ts';
+import { saveTrustAnswer } from '../../../app/trust/trust-question.ts';
 import type { ProcessIo } from '../../../command/process-io.ts';
 import type { CliRunOptions } from '../../../contracts/frontend/cli-run-options.ts';
 import type { FirstRunAnswers, FirstRunExit, FirstRunQuestions } from '../../../contracts/frontend/first-run.ts';
 import { recognizeKeyProvider } from '../../../model/registry/key-provider.ts';
+import { findLocalModelServers, listServerModels } from '../../../model/registry/server-discovery.ts';
 import type { FirstRunDeps } from '../../../ui/widgets/first-run/show-first-run.ts';
 import { DEMO_PROMPT } from '../demo-prompt.ts';
 
