@@ -156,7 +156,7 @@ function listServerNames(value: FrontMatter['fields'][string]): readonly string[
 /** Collects the servers configured in the front matter: an object by name, or objects in a list. */
 function parseInlineServers(value: FrontMatter['fields'][string]): JsonObject {
   const parts = Array.isArray(value) ? value : [value];
-  return Object.assign({}, ...parts.filter((part) => isJsonObject(part)));
+  return Object.fromEntries(parts.filter((part) => isJsonObject(part)).flatMap((part) => Object.entries(part)));
 }
 
 /** Returns the value when it is one of the choices. */

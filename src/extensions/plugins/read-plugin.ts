@@ -199,7 +199,7 @@ async function readComponent(
     const nested = object[key];
     return isJsonObject(nested) ? nested : object;
   });
-  return Object.assign({}, ...contents);
+  return Object.fromEntries(contents.flatMap((content) => Object.entries(content)));
 }
 
 /** Reads a JSON object from a file inside the plugin; `undefined` when there is none. */

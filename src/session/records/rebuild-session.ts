@@ -65,7 +65,8 @@ export function mergeLiveSettings(records: readonly SessionRecord[]): JsonObject
   const changes = records.flatMap((record) =>
     record.type === 'system' && record.subtype === 'live' ? [record.data] : [],
   );
-  return Object.assign({}, ...changes);
+  // Object.assign would take a key `__proto__`, which no seal covers, for the prototype.
+  return Object.fromEntries(changes.flatMap((change) => Object.entries(change)));
 }
 
 function collectRunningCommands(records: readonly SessionRecord[]): ReadonlyMap<number, string> {

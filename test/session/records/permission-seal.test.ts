@@ -9,7 +9,7 @@ import {
   dropUnsealedPermissions,
   sealRecordedPermissions,
 } from '../../../src/session/records/permission-seal.ts';
-import { rebuildSession } from '../../../src/session/records/rebuild-session.ts';
+import { mergeLiveSettings, rebuildSession } from '../../../src/session/records/rebuild-session.ts';
 import { createSessionRecord } from '../../../src/session/records/session-record-writer.ts';
 import { createTempFolder } from '../../support/temp-folder.ts';
 
@@ -126,4 +126,13 @@ test('a fork restores what its own record permits, and mentions copied records o
   expect(drop(granted, own).records[1]).toBe(own);
   expect([drop(own, granted).isChanged, drop(granted).isChanged]).toEqual([true, true]);
   expect(createForkSettings([write({ model: 'm' })], 's', 'fork', context)).toBeUndefined();
+});
+
+test('a key that would be the prototype of the settings restores nothing', () => {
+  const { read } = createInstallation();
+  const hidden = JSON.stringify({ grants: [ALLOW], directories: ['/'], mode: 'acceptEdits' });
+  const data: JsonObject = JSON.parse(`{"model":"m","__proto__":${hidden}}`);
+  const record = createSessionRecord({ type: 'system', subtype: 'live', data }, { ...HEAD, sessionId: 's' });
+  const { grants, directories, mode } = mergeLiveSettings(read(record).records);
+  expect([grants, directories, mode]).toEqual([undefined, undefined, undefined]);
 });
