@@ -13,7 +13,7 @@ import { findSizeProblem } from './shell/parse/check-source.ts';
 import { getProgramBaseName } from './shell/parse/shell-words.ts';
 import { findProgramFacts } from './shell/programs/find-program-facts.ts';
 import { readTaskLines } from './shell/programs/package-scripts.ts';
-import { describeTaskKey, hasProjectTasks, listProjectTasks } from './shell/programs/project-tasks.ts';
+import { describeTaskKey, hasProjectTasks, listProjectTasks, UNKNOWN_PARTS } from './shell/programs/project-tasks.ts';
 
 /** The hashes of scripts by their path. */
 export type ScriptHashes = ReadonlyMap<string, string>;
@@ -174,12 +174,18 @@ export function findChangedScript(
   return [...now].find(([key, hash]) => (before.get(key) ?? (known === 'some' ? hash : undefined)) !== hash)?.[0];
 }
 
+/** Returns the first script of which an answer could not see everything. */
+export const findUnknownScript = (now: ScriptHashes): string | undefined =>
+  [...now].find(([, hash]) => hash.startsWith(UNKNOWN_PARTS))?.[0];
+
 /** Turns what a rule allows into a question, since the answer that stored it was about other scripts. */
-export function askAboutScript(decision: Decision, key: string, before: ScriptHashes): Decision {
+export function askAboutScript(decision: Decision, key: string, before: ScriptHashes, now?: string): Decision {
   const name = describeTaskKey(key);
-  const text = before.has(key)
-    ? `${name} has changed since you agreed to run it, so the answer does not cover it any more.`
-    : `The answer that allows this was not about ${name}.`;
+  const text = now?.startsWith(UNKNOWN_PARTS)
+    ? `${name} includes files that are known only when it runs, so no earlier answer covers it.`
+    : before.has(key)
+      ? `${name} has changed since you agreed to run it, so the answer does not cover it any more.`
+      : `The answer that allows this was not about ${name}.`;
   return {
     ...decision,
     verdict: 'ask',

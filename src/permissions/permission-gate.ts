@@ -9,7 +9,13 @@ import { type ApprovalDeps, decideWithInput, type PendingApproval, requestApprov
 import { findCallConcealment, getAnswerRememberScope, listCallRisks } from './call-risks.ts';
 import { type DecisionWithPaths, decideAndRecordPaths, denyIfUnattended } from './decide.ts';
 import { type DeniedCall, formatDenialMessage, getCallDenial } from './denial-message.ts';
-import { askAboutScript, findChangedScript, listNamedScripts, type ScriptHashes } from './named-scripts.ts';
+import {
+  askAboutScript,
+  findChangedScript,
+  findUnknownScript,
+  listNamedScripts,
+  type ScriptHashes,
+} from './named-scripts.ts';
 import { formatRule } from './rules/parse-rule.ts';
 
 /** The dependencies of a gate. */
@@ -131,8 +137,10 @@ function limitToAnswers(decision: Decision, scripts: ScriptHashes, answered: Scr
   const isAnswer = decision.matched.some(({ tool, specifier }) =>
     answered.has(getRuleKey(formatRule(tool, specifier))),
   );
-  const changed = findChangedScript(answered, scripts, isAnswer ? 'all' : 'some');
-  return changed === undefined ? decision : askAboutScript(decision, changed, answered);
+  const changed =
+    findChangedScript(answered, scripts, isAnswer ? 'all' : 'some') ??
+    (isAnswer ? findUnknownScript(scripts) : undefined);
+  return changed === undefined ? decision : askAboutScript(decision, changed, answered, scripts.get(changed));
 }
 
 /** True if a call is denied meanwhile, asks for another reason, or names a path or script that is another by now. */

@@ -1,5 +1,5 @@
-import { readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { PermissionRequest } from '../../src/contracts/permission.ts';
 import { diskFs } from '../../src/permissions/permission-fs.ts';
@@ -139,8 +139,129 @@ const CHANGES: readonly Change[] = [
   ['node scripts/build.js', 'scripts/build.js', append('evil')],
 ];
 
+const INCLUDING = {
+  Makefile:
+    'X := parts\ninclude a.mk $(X)/b.mk\n-include later.mk\ninclude $(wildcard auto/*.mk)\nall:\n\t$(MAKE) -C sub\n',
+  'a.mk': 'include deep.mk\n',
+  'deep.mk': 'y:\n',
+  'parts/b.mk': '',
+  'auto/c.mk': '',
+  'sub/Makefile': 'all:\n',
+  justfile: "import 'a.just'\nimport? 'later.just'\nmod inner\nmod named 'other/x.just'\n",
+  'a.just': "import 'deep.just'\n",
+  'deep.just': '',
+  'inner/mod.just': '',
+  'other/x.just': '',
+  'compose.yaml':
+    'include:\n  - parts/one.yml\n  - path: [two.yaml]\nservices:\n  a:\n    extends:\n      file: base.yml\n      service: b\n  c: { extends: { file: "flow" } }\n',
+  'parts/one.yml': 'include: [ three.yml ]\n',
+  'parts/three.yml': '',
+  'two.yaml': '',
+  'base.yml': '',
+  flow: '',
+  'Taskfile.yml': "version: '3'\nincludes:\n  docs: ./docs\n  lib:\n    taskfile: lib.yml\n    optional: true\n",
+  'docs/Taskfile.yml': '',
+  'lib.yml': '',
+  Rakefile: "import 'x.rake'\nrequire_relative 'tasks/more'\n",
+  'x.rake': '',
+  'tasks/more.rb': '',
+  'rakelib/a.rake': '',
+  'mise.toml': '[task_config]\nincludes = ["tasks.toml", "more"]\n',
+  'tasks.toml': '',
+  'more/x': '',
+  'mise-tasks/y': '',
+  'composer.json': JSON.stringify({
+    scripts: {
+      check: ['@lint', 'php tools/check.php'],
+      lint: 'vendor/bin/lint',
+      'post-install-cmd': '@php tools/after.php',
+    },
+  }),
+  'tools/check.php': '',
+  'tools/after.php': '',
+  'vendor/bin/lint': '',
+};
+
+/** Changes of what the files of tasks include. */
+const INCLUDED: readonly Change[] = [
+  ...['a.mk', 'deep.mk', 'parts/b.mk', 'later.mk', 'auto/c.mk', 'auto/new.mk', 'sub/Makefile'].map(
+    (file): Change => ['make all', file, append('z:\n')],
+  ),
+  ...['a.just', 'deep.just', 'later.just', 'inner/mod.just', 'inner.just', 'other/x.just'].map(
+    (file): Change => ['just all', file, append('z:\n')],
+  ),
+  ...['parts/one.yml', 'parts/three.yml', 'two.yaml', 'base.yml', 'flow'].map(
+    (file): Change => ['docker compose up', file, append('# z\n')],
+  ),
+  ...['docs/Taskfile.yml', 'lib.yml'].map((file): Change => ['task all', file, append('# z\n')]),
+  ...['x.rake', 'tasks/more.rb', 'rakelib/a.rake', 'rakelib/b.rake'].map(
+    (file): Change => ['rake all', file, append('# z\n')],
+  ),
+  ...['tasks.toml', 'more/x', 'mise-tasks/y', 'mise-tasks/new'].map(
+    (file): Change => ['mise run all', file, append('# z\n')],
+  ),
+  ...['composer run check', 'composer check', 'composer run-script check', 'composer install'].flatMap(
+    (line): readonly Change[] => [
+      [line, 'composer.json', setField('scripts', { check: 'evil' })],
+      [line, 'tools/check.php', append('evil')],
+      [line, 'vendor/bin/lint', append('evil')],
+    ],
+  ),
+  ['composer install', 'tools/after.php', append('evil')],
+  ['composer run check', 'composer.json', setField('autoload', { files: ['x.php'] })],
+];
+
+test.each(INCLUDED)('an answer about "%s" covers no other content of the included %s', async (line, file, edit) => {
+  await using project = await createTempProject(INCLUDING);
+  const listQuestions = openGate(project);
+  expect([(await listQuestions(line)).length, (await listQuestions(line)).length]).toEqual([1, 0]);
+  await change(project, file, edit);
+  const [question] = await listQuestions(line);
+  expect(question?.reasons.join(' ')).toMatch(/has changed since you agreed to run it|was not about/);
+  expect(await listQuestions(line)).toEqual([]);
+});
+
+test.each([
+  ['make all', 'Makefile', 'include $(shell ls)\n'],
+  ['make all', 'Makefile', '-include $(OBJECTS:.o=.d)\n'],
+  ['make all', 'Makefile', 'include a/$(NAME).mk\n'],
+  ['docker compose up', 'compose.yaml', 'include:\n  - https://github.com/a/b.git\n'],
+  ['docker compose up', 'compose.yaml', 'include:\n  - path: oci://registry.example/a\n'],
+  [
+    'docker compose up',
+    'compose.yaml',
+    'services:\n  a:\n    extends:\n      file: \x24{BASE}.yml\n      service: a\n',
+  ],
+  ['task all', 'Taskfile.yml', 'includes:\n  a: https://example.com/Taskfile.yml\n'],
+  ['task all', 'Taskfile.yml', 'includes:\n  a:\n    taskfile: ./{{.NAME}}.yml\n'],
+  ['mise run all', 'mise.toml', '[tasks.a]\nfile = "https://example.com/a.sh"\n'],
+])('no answer covers "%s" while %s has "%s", which only its run can tell', async (line, file, text) => {
+  await using project = await createTempProject({ [file]: text });
+  const listQuestions = openGate(project);
+  await listQuestions(line);
+  const [question] = await listQuestions(line);
+  expect(question?.reasons).toEqual([
+    expect.stringMatching(/includes files that are known only when it runs, so no earlier answer covers it/),
+  ]);
+});
+
+test.each([
+  ['make all', 'Makefile', '# include $(X)\nall:\n\techo $(X) include $(Y)\n'],
+  [
+    'docker compose up',
+    'compose.yaml',
+    'services:\n  a:\n    image: a:\x24{TAG}\n    environment:\n      URL: https://a.example\n',
+  ],
+  ['task all', 'Taskfile.yml', 'tasks:\n  a:\n    cmds: ["echo {{.A}}"]\n    vars: { B: "\x24{C}" }\n'],
+])('an answer covers "%s" with everyday content of %s', async (line, file, text) => {
+  await using project = await createTempProject({ [file]: text });
+  const listQuestions = openGate(project);
+  expect([(await listQuestions(line)).length, (await listQuestions(line)).length]).toEqual([1, 0]);
+});
+
 async function change(project: TempProject, file: string, edit: Change[2]): Promise<void> {
   const path = join(project.dir, file);
+  await mkdir(dirname(path), { recursive: true });
   await writeFile(path, edit(await readFile(path, 'utf8').catch(() => '')));
 }
 

@@ -141,9 +141,9 @@ type Manifest = {
 const readManifest = (path: string, fs: PermissionFs) => parseManifest(readTextFile(fs, path) ?? '');
 
 const parseManifest = memoizeByKey((text): Manifest | undefined => {
-  const json = parseJson(text);
+  const json = parseJsonObject(text);
   if (json === undefined) return undefined;
-  const { scripts, workspaces, packageManager, devEngines }: Readonly<Record<string, unknown>> = { ...json };
+  const { scripts, workspaces, packageManager, devEngines } = json;
   const listed =
     typeof workspaces === 'object' && workspaces !== null && 'packages' in workspaces
       ? workspaces.packages
@@ -158,10 +158,11 @@ const parseManifest = memoizeByKey((text): Manifest | undefined => {
   };
 });
 
-function parseJson(text: string): object | undefined {
+/** Parses a JSON object; `undefined` for anything else. */
+export function parseJsonObject(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const json: unknown = JSON.parse(text.replace(/^\uFEFF/, ''));
-    return typeof json === 'object' && json !== null ? json : undefined;
+    return typeof json === 'object' && json !== null ? { ...json } : undefined;
   } catch {
     return undefined;
   }

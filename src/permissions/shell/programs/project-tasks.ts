@@ -4,15 +4,35 @@ import type { PermissionFs } from '../../permission-fs.ts';
 import { getProgramBaseName } from '../parse/shell-words.ts';
 import { readTextFile } from './git-repository.ts';
 import { computeHash, findNearest, readPresentFile } from './nearby-files.ts';
-import { listPackageScripts, type ProjectTask, type ScriptRunner } from './package-scripts.ts';
+import { listPackageScripts, type ProjectTask, parseJsonObject, type ScriptRunner } from './package-scripts.ts';
+import {
+  includesNothing,
+  type ParseIncludes,
+  parseJustIncludes,
+  parseMakeIncludes,
+  parseMiseIncludes,
+  parseRakeIncludes,
+  parseYamlIncludes,
+  readTaskFiles,
+} from './task-includes.ts';
 
 /** The way in which a program finds its tasks. */
 type TaskSource =
   | ({ readonly kind: 'scripts' } & ScriptRunner)
   /** Whole files, the nearest of which counts, or the one that an option names. */
-  | { readonly kind: 'files'; readonly names: readonly string[]; readonly option: RegExp; readonly subcommand?: string }
+  | TaskFiles
+  /** Scripts of `composer.json`. */
+  | { readonly kind: 'composer' }
   /** Tables of a TOML file. */
   | { readonly kind: 'tables'; readonly name: string; readonly subcommand: string };
+
+type TaskFiles = {
+  readonly kind: 'files';
+  readonly names: readonly string[];
+  readonly option: RegExp;
+  readonly parseIncludes: ParseIncludes;
+  readonly subcommand?: string;
+};
 
 const NPM: TaskSource = {
   kind: 'scripts',
@@ -26,6 +46,21 @@ const COMPOSE: TaskSource = {
     ['', '.override'].flatMap((part) => [`${name}${part}.yaml`, `${name}${part}.yml`]),
   ),
   option: FILE_OPTION,
+  parseIncludes: parseYamlIncludes,
+};
+const MAKE: TaskSource = {
+  kind: 'files',
+  names: ['GNUmakefile', 'makefile', 'Makefile'],
+  option: FILE_OPTION,
+  parseIncludes: parseMakeIncludes,
+};
+const TASK: TaskSource = {
+  kind: 'files',
+  names: ['', '.dist'].flatMap((part) =>
+    ['Taskfile', 'taskfile'].flatMap((name) => [`${name}${part}.yml`, `${name}${part}.yaml`]),
+  ),
+  option: FILE_OPTION,
+  parseIncludes: parseYamlIncludes,
 };
 const PYTHON: TaskSource = { kind: 'tables', name: 'pyproject.toml', subcommand: 'run' };
 
@@ -34,17 +69,33 @@ const SOURCES: Readonly<Record<string, TaskSource>> = {
     splitWords('npm pnpm yarn bun corepack run-s run-p npm-run-all concurrently').map((name) => [name, NPM]),
   ),
   node: { ...NPM, targets: /^--run$/ },
-  deno: { kind: 'files', names: ['deno.json', 'deno.jsonc'], option: FILE_OPTION, subcommand: 'task' },
-  just: { kind: 'files', names: ['justfile', 'Justfile', '.justfile'], option: FILE_OPTION },
-  task: { kind: 'files', names: ['Taskfile.yml', 'Taskfile.yaml', 'taskfile.yml'], option: FILE_OPTION },
-  gmake: { kind: 'files', names: ['GNUmakefile', 'makefile', 'Makefile'], option: FILE_OPTION },
-  mise: { kind: 'files', names: ['mise.toml', '.mise.toml'], option: FILE_OPTION, subcommand: 'run' },
-  rake: { kind: 'files', names: ['Rakefile', 'rakefile'], option: FILE_OPTION },
+  deno: {
+    ...{ kind: 'files', names: ['deno.json', 'deno.jsonc'], option: FILE_OPTION, subcommand: 'task' },
+    parseIncludes: includesNothing,
+  },
+  just: {
+    ...{ kind: 'files', names: ['justfile', 'Justfile', 'JUSTFILE', '.justfile'], option: FILE_OPTION },
+    parseIncludes: parseJustIncludes,
+  },
+  ...{ task: TASK, 'go-task': TASK, make: MAKE, gmake: MAKE },
+  mise: {
+    kind: 'files',
+    names: ['mise.toml', '.mise.toml', 'mise.local.toml', '.mise.local.toml', '.config/mise.toml', 'mise/config.toml'],
+    ...{ option: FILE_OPTION, subcommand: 'run', parseIncludes: parseMiseIncludes },
+  },
+  rake: {
+    ...{ kind: 'files', names: ['Rakefile', 'rakefile', 'Rakefile.rb', 'rakefile.rb'], option: FILE_OPTION },
+    parseIncludes: parseRakeIncludes,
+  },
+  composer: { kind: 'composer' },
   docker: { ...COMPOSE, subcommand: 'compose' },
   podman: { ...COMPOSE, subcommand: 'compose' },
-  'docker-compose': COMPOSE,
+  ...{ 'docker-compose': COMPOSE, 'podman-compose': COMPOSE },
   ...{ uv: PYTHON, poetry: PYTHON, pdm: PYTHON, hatch: PYTHON, poe: { ...PYTHON, subcommand: '' } },
 };
+
+/** Begins the hash of a task of which a part is known only when it runs: no earlier answer is about it. */
+export const UNKNOWN_PARTS = 'unknown ';
 
 /** Returns whether a program runs tasks of a project. */
 export const hasProjectTasks = (word: string): boolean => Object.hasOwn(SOURCES, getProgramBaseName(word));
@@ -64,6 +115,8 @@ export function listProjectTasks(
       return source.subcommand === undefined || args.includes(source.subcommand)
         ? listTaskFiles(args, folders, { source, fs })
         : [];
+    case 'composer':
+      return listComposerScripts(args, folders, fs);
     case 'tables':
       return source.subcommand === '' || args.includes(source.subcommand)
         ? [...listTables(folders, source.name, fs), ...listPythonFiles(args, folders, fs)]
@@ -76,7 +129,7 @@ export function listProjectTasks(
 function listTaskFiles(
   args: readonly string[],
   folders: readonly string[],
-  { source, fs }: { readonly source: Extract<TaskSource, { readonly kind: 'files' }>; readonly fs: PermissionFs },
+  { source, fs }: { readonly source: TaskFiles; readonly fs: PermissionFs },
 ): readonly ProjectTask[] {
   const named = args.flatMap((arg, index) => {
     if (source.option.test(args[index - 1] ?? '')) return [arg];
@@ -90,12 +143,11 @@ function listTaskFiles(
       ...[folder, ...inner.map((name) => join(folder, name))].flatMap((place) => findNearest(place, source.names, fs)),
       ...named.map((name) => (name.startsWith('/') ? name : join(folder, name))),
     ];
-    const texts = paths.flatMap((path) => {
-      const text = readTextFile(fs, path);
-      return text === undefined ? [] : [[path, text]];
-    });
+    const { files, others } = readTaskFiles(paths, { ...source, folder, fs });
     const key = `${folder}\n${named[0] ?? source.names[0]}`;
-    return texts.length === 0 ? [] : [{ key, hash: computeHash(JSON.stringify(texts)), folder, lines: [] }];
+    if (files.every(([, text]) => text === undefined)) return [];
+    const hash = computeHash(JSON.stringify(files.map(([path, text]) => [path, text ?? null])));
+    return [{ key, hash: others === 'unknown' ? `${UNKNOWN_PARTS}${hash}` : hash, folder, lines: [] }];
   });
 }
 
@@ -129,6 +181,26 @@ function listPythonFiles(
       return text === '' ? [] : [{ key: path, hash: computeHash(text), folder, lines: [] }];
     }),
   );
+}
+
+/** Lists the scripts of `composer.json` that a command may run: events and names are words like any other. */
+function listComposerScripts(args: readonly string[], folders: readonly string[], fs: PermissionFs) {
+  return folders.flatMap((folder): readonly ProjectTask[] => {
+    const [path] = findNearest(folder, ['composer.json'], fs);
+    const manifest = parseJsonObject(path === undefined ? '' : (readTextFile(fs, path) ?? ''));
+    if (path === undefined || manifest === undefined) return [];
+    const { scripts, config, autoload, repositories } = manifest;
+    const fields = JSON.stringify([path, scripts, config, autoload, repositories]);
+    const lines = Object.values({ ...Object(scripts) }).flatMap((line) => [line].flat());
+    const shellLines = lines.filter((line): line is string => typeof line === 'string' && !line.includes('::'));
+    return [
+      {
+        ...{ key: `${folder}\ncomposer.json`, hash: computeHash(fields), folder: dirname(path) },
+        // A script that no word names runs only with its event, such as an installation.
+        lines: args.length === 0 ? [] : shellLines.map((line) => line.replace(/^@(?=php |composer )/, '')),
+      },
+    ];
+  });
 }
 
 /** Describes a key: the path of a script, or a task and the folder in which it is looked for. */
