@@ -95,7 +95,7 @@ async function createRequest(
   const secrets = decision.secrets?.map((path) => formatHomePath(path, policy.home, policy.cwd));
   const risks = listCallRisks(facts, secrets);
   const basicRequest = createBasicRequest(request, facts, decision, deps.newId());
-  const canRemember = getAnswerRememberScope(decision, basicRequest.concealed, risks);
+  const canRemember = getAnswerRememberScope(facts, decision, risks);
   const permissionRequest = {
     ...basicRequest,
     ...(canRemember === 'never' ? { suggestions: [] } : suggestExactRule(pending, risks, canRemember, deps.fs)),

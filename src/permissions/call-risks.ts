@@ -1,6 +1,7 @@
 import { domainToUnicode } from 'node:url';
 import type { JsonObject, JsonValue } from '../contracts/json.ts';
 import type { CallRisk, Decision, PermissionRequest, RememberScope, ToolFacts } from '../contracts/permission.ts';
+import { runsFoundScripts } from './named-scripts.ts';
 import { isSecretFileArg } from './paths/secret-paths.ts';
 import { type CommandFacts, getShellAnalysis } from './shell/analyze.ts';
 import { collectShellEffects, type ReachableCommand } from './shell/effects/collect-shell-effects.ts';
@@ -138,11 +139,13 @@ function listHosts(args: readonly string[]): readonly string[] {
 
 /** Returns how long an answer to a call may be remembered, by its decision and its risks. */
 export function getAnswerRememberScope(
+  facts: ToolFacts,
   { trace }: Pick<Decision, 'trace'>,
-  concealed: PermissionRequest['concealed'],
   risks: readonly CallRisk[],
 ): RememberScope {
-  if (concealed !== 'none' || trace.some(({ stage }) => stage === 'breaker')) return 'never';
+  if (findCallConcealment(facts) !== 'none' || trace.some(({ stage }) => stage === 'breaker')) return 'never';
+  // The answer cannot be bound to the content of scripts that are found when the command runs.
+  if (runsFoundScripts(facts)) return 'never';
   return risks.some(limitsApprovalToSession) ? 'session' : 'always';
 }
 

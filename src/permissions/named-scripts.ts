@@ -1,10 +1,10 @@
-import { resolve } from 'node:path';
+import { dirname, extname, resolve } from 'node:path';
 import type { ScriptStart } from '../contracts/display.ts';
 import type { Decision, ToolFacts } from '../contracts/permission.ts';
 import { isPathBelow } from '../lib/files/path-style.ts';
 import { readRegularFileSync } from '../lib/files/read-regular-file.ts';
 import { memoizeByKey } from '../lib/memoize.ts';
-import { describeProgramFile, listProgramFiles } from '../lib/programs/program-files.ts';
+import { describeProgramFile, isSteeringVariable, listProgramFiles } from '../lib/programs/program-files.ts';
 import { diskFs, type PermissionFs } from './permission-fs.ts';
 import { resolvePath } from './resolve-path.ts';
 import { type CommandFacts, getShellAnalysis } from './shell/analyze.ts';
@@ -52,7 +52,8 @@ function addScripts(facts: CommandFacts, cwd: string, search: ScriptSearch): voi
   const { commands, reads } = depth === 0 ? collectCommands(facts, command) : collectTaskCommands(command);
   const runners = commands.map(({ argv }) => argv).filter(([word = '']) => runsFiles(word));
   const scripts = commands.flatMap(({ argv, via }) => listScripts(argv, via));
-  const names = [...new Set([...scripts, ...(runners.length > 0 ? reads : [])])];
+  const assigned = depth === 0 ? listAssignedFiles(command) : [];
+  const names = [...new Set([...scripts, ...assigned, ...(runners.length > 0 ? reads : [])])];
   const taskRunners = commands.filter(({ argv: [word = ''] }) => hasProjectTasks(word));
   if (names.length === 0 && runners.length === 0 && taskRunners.length === 0) return;
   const words = [...new Set(commands.flatMap(({ argv }) => argv))].flatMap((word) => [
@@ -69,13 +70,21 @@ function addScripts(facts: CommandFacts, cwd: string, search: ScriptSearch): voi
   // A line may change the folder twice: `cd a; cd b`.
   const folders = [...new Set([cwd, ...entered, ...entered.flatMap(listFolders)])];
   const named = folders.flatMap((folder) => list('file', folder, names)).map(describeProgramFile);
-  const starts = runners.some(hasUnknownScript) ? [{ line: command }] : runners.map((argv) => ({ argv }));
+  const starts = [
+    ...(runners.some(hasUnknownScript) ? [{ line: command }] : runners.map((argv) => ({ argv }))),
+    // The first line of a script may name another one as its interpreter.
+    ...commands.flatMap(({ argv: [word = ''] }) => (word.includes('/') ? [{ argv: [word] }] : [])),
+  ];
   // The files of a task are those that it names; a search for all that its words may mean takes longer than the rest.
   const searched = depth > 0 && named.length > 0 ? [] : starts;
   const files = searched.flatMap((start) =>
     listProgramFiles({ command: start, cwd, variables: {} }, (path) => isPathBelow(cwd, path)),
   );
-  for (const file of [...named, ...files]) if (file !== undefined) found.set(file.path, `${file.real} ${file.hash}`);
+  for (const file of [...named, ...files]) {
+    if (file === undefined || found.has(file.path)) continue;
+    found.set(file.path, `${file.real} ${file.hash}`);
+    addSourcedScripts(file.path, cwd, search);
+  }
   const tasks = taskRunners.flatMap(({ argv }) => listProjectTasks(argv, mayMove(commands) ? folders : [cwd], fs));
   for (const { key, hash, folder, lines } of tasks) {
     if (found.has(key) || found.size > MAX_FOUND) continue;
@@ -88,6 +97,42 @@ function addScripts(facts: CommandFacts, cwd: string, search: ScriptSearch): voi
     }
   }
 }
+
+/** Adds the scripts that a shell script names: it runs them as if they were part of it. */
+function addSourcedScripts(path: string, cwd: string, search: ScriptSearch): void {
+  if (search.depth >= MAX_DEPTH || search.found.size > MAX_FOUND || !/^$|^\.(?:ba|z|k)?sh$/.test(extname(path))) return;
+  const text = readTextOrUndefined(path) ?? '';
+  if (text.includes('\0') || /^#!(?!.*sh\b)/.test(text) || findSizeProblem(text) !== undefined) return;
+  const lines = collectTaskCommands(text).commands.filter(({ argv: [word = ''] }) => runsShellFiles(word));
+  const folders = new Set([cwd, dirname(path)]);
+  for (const name of lines.flatMap(({ argv, via }) => listScripts(argv, via)))
+    for (const folder of folders) {
+      // `. "$(dirname "$0")/lib.sh"` names a file beside the script.
+      const file = describeProgramFile(resolve(folder, name.replace(/^["']?\$.*[)}]\//, '')));
+      if (file === undefined || search.found.has(file.path)) continue;
+      search.found.set(file.path, `${file.real} ${file.hash}`);
+      addSourcedScripts(file.path, cwd, { ...search, depth: search.depth + 1 });
+    }
+}
+
+/** Returns whether a command runs a shell script: `. lib.sh`, `bash lib.sh`, `./lib.sh`. */
+function runsShellFiles(word: string): boolean {
+  const { isShell, changesShellState, reads } = findProgramFacts(getProgramBaseName(word));
+  return isShell === true || (changesShellState === true && reads !== undefined) || word.includes('/');
+}
+
+/** Lists the files that the variables of a line have programs run: `BASH_ENV=x.sh make`, `NODE_OPTIONS='-r ./x.js' vite`. */
+function listAssignedFiles(command: string): readonly string[] {
+  const assignments = [...command.matchAll(/(?<![\w-])([A-Za-z_]\w*)=("[^"]*"|'[^']*'|[^\s;&|]*)/g)];
+  return assignments.flatMap(([, name = '', value = '']) => {
+    if (!isSteeringVariable(name) && !/(?:EDITOR|PAGER|BROWSER|ASKPASS|MAKEFILES|COMMAND)$/.test(name)) return [];
+    const parts = value.split(/[\s:;,="']+/).filter((part) => part !== '');
+    return parts.flatMap((part) => [part, ...STARTUP_MODULES.map((module) => `${part}/${module}`)]);
+  });
+}
+
+/** Modules that Python loads from its search path at every start. */
+const STARTUP_MODULES = ['sitecustomize.py', 'usercustomize.py'];
 
 function collectCommands(facts: CommandFacts, command: string) {
   const { parse } = getShellAnalysis(facts);
@@ -125,19 +170,40 @@ function listScripts([word = '', ...args]: readonly string[], via: string): read
 
 function runsFiles(word: string): boolean {
   const { isShell, interpreter, changesShellState, reads } = findProgramFacts(getProgramBaseName(word));
+  if (evaluatesArgs(word)) return true;
   // `source` changes the shell by the file that it reads.
   return isShell === true || interpreter !== undefined || (changesShellState === true && reads !== undefined);
+}
+
+/** Returns whether the arguments of a shell builtin are its script. */
+function evaluatesArgs(word: string): boolean {
+  const { changesShellState, inlineScripts } = findProgramFacts(word);
+  return changesShellState === true && inlineScripts === 'joined';
 }
 
 /** True if the input of a shell or interpreter is its script, or its name is known only when the line runs. */
 function hasUnknownScript([word = '', ...args]: readonly string[]): boolean {
   const { isShell, interpreter } = findProgramFacts(getProgramBaseName(word));
-  if (isShell !== true && (interpreter === undefined || interpreter.inputIsData === true)) return false;
+  if (isShell !== true && !evaluatesArgs(word) && (interpreter === undefined || interpreter.inputIsData === true))
+    return false;
   const isCode = (index: number) => /^-\w*[cep]$/.test(args[index - 1] ?? '');
   return (
     args.every((arg) => /^-\w?$/.test(arg)) ||
-    args.some((arg, index) => !isCode(index) && /^[^\s-]*[$`*?[]\S*$/.test(arg))
+    args.some((arg, index) => !isCode(index) && (arg === '{}' || /^[^\s-]*[$`*?[]\S*$/.test(arg)))
   );
+}
+
+/** Returns whether a command runs scripts that another program finds: `find . -exec bash {} \;`, `xargs -n1 node`. */
+export function runsFoundScripts(facts: Pick<ToolFacts, 'kind' | 'command' | 'shell'>): boolean {
+  if (facts.kind !== 'shell' || facts.command === undefined || findSizeProblem(facts.command) !== undefined)
+    return false;
+  return collectCommands(facts, facts.command).commands.some(({ argv: [word = '', ...args], via }) => {
+    const { walksFolders, lists, inputBecomes } = findProgramFacts(via);
+    if ((walksFolders ?? lists ?? inputBecomes) === undefined || !runsFiles(word)) return false;
+    const hasCode = args.some((arg) => /^-\w*[cem]$/.test(arg));
+    const script = args.find((arg) => !arg.startsWith('-'));
+    return !hasCode && (script === undefined || script.includes('{}'));
+  });
 }
 
 const MAX_SCRIPTS = 5;

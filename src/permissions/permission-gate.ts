@@ -6,7 +6,7 @@ import type { CallRequest, GateVerdict } from '../contracts/tool.ts';
 import { omitUndefined } from '../lib/json.ts';
 import { type AnsweredScripts, createAnsweredScripts, getRuleKey } from './answered-scripts.ts';
 import { type ApprovalDeps, decideWithInput, type PendingApproval, requestApproval } from './approval.ts';
-import { findCallConcealment, getAnswerRememberScope, listCallRisks } from './call-risks.ts';
+import { getAnswerRememberScope, listCallRisks } from './call-risks.ts';
 import { type DecisionWithPaths, decideAndRecordPaths, denyIfUnattended } from './decide.ts';
 import { type DeniedCall, formatDenialMessage, getCallDenial } from './denial-message.ts';
 import {
@@ -217,7 +217,7 @@ function selectRememberedRules(
   facts: ToolFacts,
   decision: Decision,
 ): readonly RememberedRules[] {
-  const scope = getAnswerRememberScope(decision, findCallConcealment(facts), listCallRisks(facts, decision.secrets));
+  const scope = getAnswerRememberScope(facts, decision, listCallRisks(facts, decision.secrets));
   if (scope === 'always') return [{ rules, destination }];
   if (scope === 'never') return [];
   const offered = new Set(decision.suggestions.map(({ rule }) => rule));

@@ -165,7 +165,14 @@ const LATER: readonly Scripted[] = [
   ['cd sub; cd deep; sh d.sh', 'sub/deep/d.sh'],
   ['(cd sub && ./run)', 'sub/run'],
   ["bash -c '. ./b.sh'", 'b.sh'],
-  ['echo b.sh | xargs sh', 'b.sh'],
+  ['sub/linked', 'run'],
+  ['BASH_ENV=b.sh make t', 'b.sh'],
+  ["NODE_OPTIONS='--require ./x.js' vite build", 'x.js'],
+  ['PYTHONPATH=sub python3 -c 1', 'sub/sitecustomize.py'],
+  ['GIT_SSH_COMMAND=./run git fetch', 'run'],
+  ['eval "$(cat b.sh)"', 'b.sh'],
+  ['sh outer.sh', 'sub/inner.sh'],
+  ['sh sub/beside.sh', 'sub/inner.sh'],
   ['sh b*.sh', 'b.sh'],
   ['for f in b.sh; do sh "$f"; done', 'b.sh'],
   ['X=b.sh; sh $X', 'b.sh'],
@@ -179,6 +186,14 @@ const LATER: readonly Scripted[] = [
   ['perl x.rb', 'x.rb'],
   ['sqlite3 a.db < b.sh', 'b.sh'],
   ['bun x.js', 'x.js'],
+];
+
+/** Commands whose scripts another program finds. */
+const FOUND: readonly Scripted[] = [
+  ['echo b.sh | xargs sh', 'b.sh'],
+  ['find . -name b.sh -exec sh {} \\;', 'b.sh'],
+  ['find . -maxdepth 1 -name "*.sh" -execdir bash {} +', 'b.sh'],
+  ['xargs -n1 node < run', 'run'],
 ];
 
 async function createScripts() {
@@ -195,13 +210,18 @@ async function createScripts() {
     'Makefile',
     'sub/Makefile',
     'package.json',
+    'sub/sitecustomize.py',
+    'sub/inner.sh',
   ];
   const project = await createTempProject(Object.fromEntries(names.map((name) => [name, 'true\n'])));
+  await project.write('outer.sh', 'bash sub/beside.sh\n');
+  await project.write('sub/beside.sh', '. "$(dirname "$0")/inner.sh"\n');
+  await project.write('sub/linked', `#!${join(project.dir, 'run')}\n`);
   await symlink('b.sh', join(project.dir, 'link.sh'));
   return project;
 }
 
-test.each([...SCRIPTED, ...someOf(LATER, 7)])(
+test.each([...SCRIPTED, ...someOf([...LATER, ...FOUND], 9)])(
   '%s is asked about again when %s was changed meanwhile',
   async (command, file) => {
     await using project = await createScripts();
@@ -261,6 +281,12 @@ test.each([...SCRIPTED.slice(0, 8), ...someOf(LATER, 7)])(
     expect([await countQuestions(command), await countQuestions(command)]).toEqual([1, 0]);
   },
 );
+
+test.each(FOUND)('an answer for %s, which finds its scripts when it runs, is not remembered', async (command) => {
+  await using project = await createScripts();
+  const countQuestions = createRememberingGate(project);
+  expect([await countQuestions(command), await countQuestions(command)]).toEqual([1, 1]);
+});
 
 test.each(SCRIPTED.slice(0, 4))(
   'a stored rule for %s covers a changed %s in no other session',

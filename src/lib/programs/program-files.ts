@@ -66,9 +66,12 @@ function hashContent(path: string): string {
 const STEERING =
   /^(?:PATH|ENV|BASH_ENV|ZDOTDIR|HOME|XDG_CONFIG_\w+|NODE_(?:OPTIONS|PATH)|BUN_\w+|DENO_\w+|(?:LD|DYLD|PYTHON|PERL|RUBY|GEM|BUNDLE|LUA|PHP|npm_config|YARN|PNPM|UV|CARGO|GIT|DOTNET)\w*|\w*JAVA\w*OPTIONS|CLASSPATH|VIRTUAL_ENV)$/i;
 
+/** Returns whether a variable makes programs load or start files. */
+export const isSteeringVariable = (name: string): boolean => STEERING.test(name);
+
 /** Lists the paths in the value of a variable that its entry sets, and what is loaded from folders among them. */
 function listSteeringWords(name: string, value: string, isChangeable: (path: string) => boolean): readonly string[] {
-  if (!STEERING.test(name)) return [];
+  if (!isSteeringVariable(name)) return [];
   const parts = value.split(/[\s:;,=]+/).filter((part) => part !== '' && !/^\.?\/?$/.test(part));
   return [
     `${name}=${value}`,
