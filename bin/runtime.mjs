@@ -6,8 +6,8 @@ import { join } from 'node:path';
 export function findRuntime(root) {
   const program = process.platform === 'win32' ? 'bun.exe' : 'bun';
   const files = packageNames(process.platform, process.arch)
-    // In the program's node_modules, or hoisted next to the program by npm.
-    .flatMap((name) => [join(root, 'node_modules', '@oven', name), join(root, '..', '@oven', name)])
+    // In the program's node_modules, or hoisted by npm next to the scope of its name.
+    .flatMap((name) => [join(root, 'node_modules', '@oven', name), join(root, '..', '..', '@oven', name)])
     .map((folder) => join(folder, 'bin', program));
   const found = files.find((file) => existsSync(file) && spawnSync(file, ['--version']).status === 0);
   if (found !== undefined) return found;

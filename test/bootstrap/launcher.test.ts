@@ -2,7 +2,6 @@ import { cpSync, mkdirSync, realpathSync, symlinkSync, utimesSync, writeFileSync
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { longTest } from '../support/long-test.ts';
-import { someOf } from '../support/runs.ts';
 import { createTempFolder } from '../support/temp-folder.ts';
 import { bareCheckout, nodeFile, repository, started, writeExecutable } from './checkout.ts';
 
@@ -18,25 +17,22 @@ longTest('the launcher is found through a chain of absolute and relative symlink
   expect(JSON.parse(ended.stdout)).toMatchObject({ args: ['x'], cwd: links });
 });
 
-test.each(someOf(['inside the package', 'hoisted beside it']))(
-  'an installed package finds a runtime %s',
-  async (place) => {
-    const modules = join(createTempFolder(), 'lib', 'node_modules');
-    const installed = join(modules, 'ouro');
-    cpSync(join(repository, 'bin'), join(installed, 'bin'), { recursive: true });
-    for (const name of ['bunfig.toml', 'tsconfig.json']) cpSync(join(repository, name), join(installed, name));
-    mkdirSync(join(installed, 'dist'));
-    mkdirSync(join(installed, 'node_modules'));
-    writeFileSync(join(installed, 'dist', 'main.js'), 'console.log("built", process.argv.slice(2));');
-    const runtimes = place === 'hoisted beside it' ? modules : join(installed, 'node_modules');
-    symlinkSync(join(realpathSync(repository), 'node_modules', '@oven'), join(runtimes, '@oven'));
-    const ended = await started(join(installed, 'bin', 'ouro'), ['--help'], {
-      cwd: modules,
-      env: { PATH: '/nowhere' },
-    });
-    expect(ended).toMatchObject({ code: 0, stderr: '', stdout: 'built [ "--help" ]\n' });
-  },
-);
+test.each(['inside the package', 'hoisted beside it'])('an installed package finds a runtime %s', async (place) => {
+  const modules = join(createTempFolder(), 'lib', 'node_modules');
+  const installed = join(modules, '@ouro-cli', 'ouro');
+  cpSync(join(repository, 'bin'), join(installed, 'bin'), { recursive: true });
+  for (const name of ['bunfig.toml', 'tsconfig.json']) cpSync(join(repository, name), join(installed, name));
+  mkdirSync(join(installed, 'dist'));
+  mkdirSync(join(installed, 'node_modules'));
+  writeFileSync(join(installed, 'dist', 'main.js'), 'console.log("built", process.argv.slice(2));');
+  const runtimes = place === 'hoisted beside it' ? modules : join(installed, 'node_modules');
+  symlinkSync(join(realpathSync(repository), 'node_modules', '@oven'), join(runtimes, '@oven'));
+  const ended = await started(join(installed, 'bin', 'ouro'), ['--help'], {
+    cwd: modules,
+    env: { PATH: '/nowhere' },
+  });
+  expect(ended).toMatchObject({ code: 0, stderr: '', stdout: 'built [ "--help" ]\n' });
+});
 
 longTest('the runtime is started with idle settings, unless the user sets others', async () => {
   const { root, env } = bareCheckout();
