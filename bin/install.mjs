@@ -60,7 +60,9 @@ function isInstalled(root, lockFile) {
   const wanted = Object.entries(JSON.parse(readFileSync(lockFile, 'utf8')).packages);
   const present = JSON.parse(readFileSync(record, 'utf8')).packages;
   return wanted.every(([path, { optional, devOptional, version }]) => {
-    return path === '' || optional || devOptional || present[path]?.version === version;
+    // The root package and the workspaces are part of the checkout.
+    const isOwn = !path.includes('node_modules/');
+    return isOwn || optional || devOptional || present[path]?.version === version;
   });
 }
 

@@ -104,9 +104,14 @@ test('every path of the repository that a page names exists', () => {
   const missing = filesOf('.', 'docs', 'packages', '.claude')
     .filter((path) => path.endsWith('.md') && path !== 'CHANGELOG.md')
     .flatMap((path) =>
-      [...readFileSync(join(ROOT, path), 'utf8').matchAll(/`((?:src|test|bin|bench|docs)\/(?!fixtures\/)[\w./-]+)`/g)]
+      [
+        ...readFileSync(join(ROOT, path), 'utf8').matchAll(
+          /`((?:src|test|bin|bench|docs|packages)\/(?!fixtures\/|coding-agent\/)[\w./-]+)`/g,
+        ),
+      ]
         .map(([, target = '']) => target)
-        .filter((target) => !existsSync(join(ROOT, target)))
+        // The page of a package names paths of the package.
+        .filter((target) => !existsSync(join(ROOT, target)) && !existsSync(join(ROOT, dirname(path), target)))
         .map((target) => `${path}: ${target}`),
     );
   expect(missing).toEqual([]);
