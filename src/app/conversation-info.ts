@@ -4,11 +4,11 @@ import { omitUndefined } from '../lib/json.ts';
 import { explainReplacedEffort, listEfforts } from '../model/efforts.ts';
 import { explainUnpricedBudget } from '../model/pricing.ts';
 import { NO_WORK_DONE } from '../session/persisted-state.ts';
+import { announceForeignFiles } from '../settings/import-offer.ts';
 import { formatConfigProblems, isSettingsSourceEnabled } from '../settings/load-settings.ts';
 import { findUnknownTools } from '../tools/select-tools.ts';
 import type { ConversationParts } from './conversation-parts.ts';
 import type { Core } from './core.ts';
-import { announceImport } from './setup/import/announce-import.ts';
 
 /** Returns the facts about a conversation at this moment. */
 export function getConversationInfo(parts: ConversationParts): Omit<ConversationInfo, 'warnings' | 'instructions'> {
@@ -78,7 +78,7 @@ export async function collectWarnings({ core, session, permissions, mcp, hooks, 
     ...findUnknownTools(core.options, loop.toolset.listBuiltIn()),
     ...formatConfigProblems(core.settings.loaded(), core.extensions.current()),
     ...(core.options.frontend === 'screen' && !session.opened.isResumed
-      ? await announceImport(core.environment, core.cwd)
+      ? await announceForeignFiles(core.environment, core.cwd, core.options.loadImports)
       : []),
   ];
 }

@@ -5,6 +5,8 @@ import { UsageError } from '../command/usage-error.ts';
 import { findClosestWord } from '../lib/text/closest-word.ts';
 import { findForeignCommand } from './args/unsupported-args.ts';
 
+import { PACKAGE_COMMANDS } from './packages.ts';
+
 type Command = (request: SubcommandInput) => Promise<number>;
 
 /** Loads the function of each subcommand on demand. */
@@ -19,18 +21,15 @@ const COMMAND_LOADERS: Readonly<Record<SubcommandName, () => Promise<Command>>> 
   acp: async () => (await import('./commands/acp.ts')).runAcpCommand,
   permissions: async () => (await import('./commands/permissions.ts')).runPermissionsSubcommand,
   settings: async () => (await import('./commands/settings.ts')).runSettingsCommand,
-  import: async () => (await import('./commands/import.ts')).runImportCommand,
   mcp: async () => (await import('./commands/mcp.ts')).runMcpCommand,
   plugin: async () => (await import('./commands/plugin.ts')).runPluginCommand,
   trust: async () => (await import('./commands/trust.ts')).runTrustCommand,
-  batch: async () => (await import('../../packages/fleet/src/cli/batch-command.ts')).runBatchCommand,
-  worker: async () => (await import('../../packages/fleet/src/cli/worker-command.ts')).runWorkerCommand,
-  eval: async () => (await import('../../packages/eval/src/eval-command.ts')).runEvalCommand,
   sessions: async () => (await import('./commands/sessions.ts')).runSessionsCommand,
   undo: async () => (await import('./commands/undo.ts')).runUndoCommand,
   replay: async () => (await import('./commands/replay.ts')).runReplayCommand,
   completion: async () => (await import('./commands/completion.ts')).runCompletionCommand,
   help: async () => (await import('./commands/help.ts')).runHelpCommand,
+  ...PACKAGE_COMMANDS,
 };
 
 /** Returns the subcommand named first, `undefined` for a prompt; throws for a misspelt or foreign command. */

@@ -18,17 +18,20 @@ export type { Shutdown } from '../command/shutdown.ts';
 export { SUBCOMMANDS, type SubcommandInput } from '../command/subcommands.ts';
 export { UsageError } from '../command/usage-error.ts';
 export { type Environment, SECRET_VARIABLES } from '../contracts/environment.ts';
+export type { ForeignImportPlan, ForeignImportResult, ForeignImports } from '../contracts/frontend/foreign-imports.ts';
 export { isJsonObject, type JsonObject, type JsonValue } from '../contracts/json.ts';
 export { type FailureKind, MODEL_FAILURE_KINDS } from '../contracts/model.ts';
 export { PERMISSION_MODES, type PermissionMode } from '../contracts/permission.ts';
 export type { LoadedSettings, Settings } from '../contracts/settings.ts';
-export { findEnclosingRepository } from '../git/git-repository.ts';
+export { findEnclosingRepository, findRepositoryRoot } from '../git/git-repository.ts';
 export { createGitEnv, createHardenedGitEnv, execGit, hardenGitArgs } from '../git/run-git.ts';
-export { getErrnoCode, getErrorMessage, getErrorPhrase, ignoreMissingFile } from '../lib/errors.ts';
+export { exhaustive, getErrnoCode, getErrorMessage, getErrorPhrase, ignoreMissingFile } from '../lib/errors.ts';
 export { acquireLock, runWithFileLock } from '../lib/files/file-lock.ts';
 export { openJsonStore } from '../lib/files/json-store.ts';
+export { isPathBelow } from '../lib/files/path-style.ts';
 export { writePrivateFile } from '../lib/files/private-file.ts';
-export { parseJson, sortKeys } from '../lib/json.ts';
+export { readRegularFile } from '../lib/files/read-regular-file.ts';
+export { copyAsJson, parseJson, sortKeys } from '../lib/json.ts';
 export { fetch } from '../lib/network/fetch.ts';
 export { compileStarPattern } from '../lib/patterns/glob.ts';
 export { runShellCommand } from '../lib/processes/find-shell.ts';
@@ -49,10 +52,19 @@ export {
   formatOneLine,
   formatTokens,
 } from '../lib/text/format.ts';
+export { getFrontMatterText, parseFrontMatter } from '../lib/text/front-matter.ts';
 export { splitWords } from '../lib/text/lines.ts';
 export { formatCodeBlock, formatMarkdownTable } from '../lib/text/markdown.ts';
 export { redactSecrets } from '../lib/text/redact-secrets.ts';
 export { sanitize } from '../lib/text/sanitize.ts';
 export { padToWidth, truncateEnd } from '../lib/text/text-width.ts';
 export { startTimeLimit } from '../lib/time-limit.ts';
+export { createTranscriptLineUuid } from '../lib/transcript-line-uuid.ts';
 export { writeSampleProject } from '../model/providers/demo/sample-project.ts';
+export {
+  narrowToNumber,
+  narrowToObject,
+  narrowToObjects,
+  narrowToString,
+  parseNetworkJson,
+} from '../model/stream/json-values.ts';

@@ -81,8 +81,8 @@ const PLANTED: readonly (readonly [string, Readonly<Record<string, string>>, str
   ],
   [
     'a package that is loaded with the table of commands',
-    { 'cli/run-subcommand.ts': "import '../../packages/fleet/src/a.ts';", 'packages/fleet/src/a.ts': LEAF },
-    'cli/run-subcommand.ts: cli may not import packages/fleet (static import of packages/fleet/src/a.ts)',
+    { 'cli/packages.ts': "import '../../packages/fleet/src/a.ts';", 'packages/fleet/src/a.ts': LEAF },
+    'cli/packages.ts: cli may not import packages/fleet (static import of packages/fleet/src/a.ts)',
   ],
   [
     'an import of a file of the core in a package',
@@ -98,6 +98,11 @@ const PLANTED: readonly (readonly [string, Readonly<Record<string, string>>, str
     'a core that imports itself by what it offers to packages',
     { 'app/a.ts': "import '../exports/commands.ts';", 'exports/commands.ts': LEAF },
     'app/a.ts: app may not import exports (static import of exports/commands.ts)',
+  ],
+  [
+    'a package that imports another one without leave',
+    { 'packages/import/src/a.ts': "import '@ouro-cli/fleet/task-runs';", 'packages/fleet/src/task-runs.ts': LEAF },
+    'packages/import/src/a.ts: packages/import may not import packages/fleet (static import of packages/fleet/src/task-runs.ts)',
   ],
   ['an unknown layer', { 'utils/a.ts': LEAF }, 'utils/a.ts: "utils" is not a layer'],
   [
@@ -326,7 +331,7 @@ test.each(PLANTED)('%s is found', (_, sources, sentence) => {
 test('sources that follow the rules pass, and imports in comments are ignored', () => {
   const sources = {
     'cli/main.ts': "import { Command } from 'commander';\nexport const go = () => import('./repl.ts');\n",
-    'cli/run-subcommand.ts': "export const batch = () => import('../../packages/fleet/src/batch.ts');\n",
+    'cli/packages.ts': "export const batch = () => import('../../packages/fleet/src/batch.ts');\n",
     'packages/fleet/src/batch.ts': "import { UsageError } from '@ouro-cli/ouro/commands';\n",
     'packages/eval/src/a.ts': "import '@ouro-cli/fleet/task-runs';\n",
     'packages/fleet/src/task-runs.ts': LEAF,

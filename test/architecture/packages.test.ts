@@ -7,11 +7,12 @@ import { isNode, nodesOf, treeOf } from './syntax.ts';
 
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 
-test('every package has a page, tests and a manifest with the name of its folder', () => {
+test('every package has a page, tests, and a manifest with the name of its folder and the version of the core', () => {
+  const { version } = readManifest('.');
   for (const folder of PACKAGE_FOLDERS) {
     const held = ['README.md', 'package.json', 'src', 'test'].filter((name) => existsSync(join(root, folder, name)));
     expect([folder, ...held]).toEqual([folder, 'README.md', 'package.json', 'src', 'test']);
-    expect([folder, readManifest(folder).name]).toEqual([folder, folder.replace('packages/', '@ouro-cli/')]);
+    expect(readManifest(folder)).toMatchObject({ name: folder.replace('packages/', '@ouro-cli/'), version });
   }
 });
 

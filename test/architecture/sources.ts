@@ -40,6 +40,7 @@ export const packageOf = (path: string): string => path.split('/').slice(0, 2).j
 
 type Manifest = {
   readonly name: string;
+  readonly version: string;
   readonly workspaces?: readonly string[];
   readonly exports?: Readonly<Record<string, string>>;
   readonly dependencies?: Readonly<Record<string, string>>;

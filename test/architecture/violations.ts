@@ -43,12 +43,13 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   /** What the core offers to packages. */
   exports: [...BASE, ...CAPABILITIES, 'app', 'ui', 'command'],
   'packages/fleet': ['exports'],
+  'packages/import': ['exports'],
   'packages/eval': ['exports', 'packages/fleet'],
   cli: [...BASE, ...CAPABILITIES, 'app', 'ui', 'command'],
 };
 
 /** The table of commands: the only file of the core that names packages, whose code it loads on demand. */
-const COMMAND_TABLE = 'cli/run-subcommand.ts';
+const COMMAND_TABLE = 'cli/packages.ts';
 
 const LINE_LIMIT = 300;
 const ENTRY = 'cli/main.ts';

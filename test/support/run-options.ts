@@ -1,3 +1,4 @@
+import { loadForeignImports } from '../../src/cli/packages.ts';
 import type { CliRunOptions } from '../../src/contracts/frontend/cli-run-options.ts';
 
 /** The default options of a run: a new session in memory. */
@@ -6,6 +7,7 @@ export function runOptions(more: Partial<CliRunOptions> = {}): CliRunOptions {
     cwd: '/project',
     frontend: 'host',
     session: { kind: 'new' },
+    loadImports: loadForeignImports,
     persistence: 'memory',
     partialMessages: false,
     addDirs: [],

@@ -1,7 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { SlashCommandOutcome } from '../../contracts/frontend/command.ts';
-import { selectImports } from '../setup/import/select-imports.ts';
 import {
   type BuiltinSlashCommand,
   createErrorOutcome,
@@ -80,30 +79,24 @@ export const COMPATIBILITY_SLASH_COMMANDS: readonly BuiltinSlashCommand[] = [
     name: 'import',
     description: 'list files of other assistants, and import them',
     argumentHint: '[yes] [kind or assistant]',
-    async run(args, { core: { environment, cwd, settings, extensions } }) {
+    async run(args, { core: { environment, cwd, options, settings, extensions } }) {
       const [isTaken, ...words] = args.trim() === '' ? [] : args.trim().split(/\s+/);
       const wanted = isTaken === 'yes' || isTaken === undefined ? words : [isTaken, ...words];
-      // Loaded on demand: they read the formats of other assistants.
-      const [{ findImportable, getImportFolders }, { formatImportPlan, applyImports }] = await Promise.all([
-        import('../setup/import/find-importable.ts'),
-        import('../setup/import/apply-imports.ts'),
-      ]);
-      const selected = selectImports(await findImportable(environment, cwd, wanted), wanted);
-      if (!selected.ok) return createErrorOutcome(selected.problem);
-      const { items } = selected.importable;
+      // Loaded on demand: imports read the formats of other assistants.
+      const plan = await (await options.loadImports()).plan(environment, cwd, wanted);
+      if (!plan.ok) return createErrorOutcome(plan.problem);
       if (isTaken !== 'yes') {
-        const plan = formatImportPlan(selected.importable, getImportFolders(environment, cwd));
-        const hint = items.length === 0 ? [] : [`\`/import ${['yes', ...wanted].join(' ')}\` imports it.`];
+        const hint = plan.count === 0 ? [] : [`\`/import ${['yes', ...wanted].join(' ')}\` imports it.`];
         const sessionsHint = wanted.length === 0 ? ['`/import sessions` lists sessions of this project.'] : [];
-        return plan.length === 0
+        return plan.lines.length === 0
           ? createErrorOutcome(
               ['Nothing to import: nothing of other assistants was found here.', ...sessionsHint].join(' '),
             )
           : createMarkdownOutcome(
-              [plan.map((line) => `- ${line.trim()}`).join('\n'), ...hint, ...sessionsHint].join('\n\n'),
+              [plan.lines.map((line) => `- ${line.trim()}`).join('\n'), ...hint, ...sessionsHint].join('\n\n'),
             );
       }
-      const { taken, failed } = await applyImports(items, environment, cwd);
+      const { taken, failed } = await plan.apply();
       await Promise.all([settings.refresh(), extensions.reload()]);
       return createMarkdownOutcome([...taken, ...failed.map((line) => `not imported: ${line}`)].join('\n\n'));
     },

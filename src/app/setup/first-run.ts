@@ -12,11 +12,11 @@ import { openModelRegistry } from '../../model/registry/model-registry.ts';
 import { readProviderConfigs } from '../../model/registry/provider-settings.ts';
 import { saveUserSetting } from '../../settings/edit-settings.ts';
 import { applySettingsEnvironment, resolveTimeoutsAndRetries } from '../../settings/effective-environment.ts';
+import { findImportOffer } from '../../settings/import-offer.ts';
 import { isSettingsSourceEnabled } from '../../settings/load-settings.ts';
 import { readSettings } from '../read-settings.ts';
 import { findBypassQuestion, settleBypass } from '../trust/bypass-agreement.ts';
 import { buildTrustQuestion, saveTrustAnswer } from '../trust/trust-question.ts';
-import { findImportOffer } from './import-claude-files.ts';
 
 /** The state before a run: ready, or with questions for the user. */
 export type FirstRunReadiness =

@@ -10,6 +10,7 @@ import { getErrorPhrase } from '../../lib/errors.ts';
 import { readFileOrPipe } from '../../lib/files/read-regular-file.ts';
 import { omitUndefined } from '../../lib/json.ts';
 import { findClosestWord } from '../../lib/text/closest-word.ts';
+import { loadForeignImports } from '../packages.ts';
 import { parseArgs } from './parse-args.ts';
 import { findUnsupportedFlag } from './unsupported-args.ts';
 
@@ -93,6 +94,7 @@ async function buildRunOptions(flags: FlagValues, mode: CliInvocation['mode'], c
     cwd,
     frontend: mode === 'setup' ? 'print' : mode,
     session: resolveSession(flags),
+    loadImports: loadForeignImports,
     persistence: flags.sessionPersistence === false ? 'memory' : 'disk',
     partialMessages: flags.includePartialMessages === true,
     addDirs: (flags.addDir ?? []).map((dir) => resolve(cwd, dir)),

@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { readSettings } from '../../app/read-settings.ts';
-import { answerImportOffer } from '../../app/setup/import-claude-files.ts';
 import { loadFolderTrust } from '../../app/trust/folder-trust.ts';
 import type { SubcommandInput } from '../../command/subcommands.ts';
 import { UsageError } from '../../command/usage-error.ts';
@@ -13,6 +12,7 @@ import { sanitize } from '../../lib/text/sanitize.ts';
 import { getSettingsJsonSchema } from '../../settings/edit-settings.ts';
 import { formatConfigProblems } from '../../settings/load-settings.ts';
 import { explainSettingsLayers } from '../../settings/merge-settings.ts';
+import { loadForeignImports } from '../packages.ts';
 
 /** Runs `ouro settings explain [key] | schema | import [dir]`. */
 export async function runSettingsCommand({
@@ -49,7 +49,8 @@ async function importSettings(folder: string, io: SubcommandInput['io']): Promis
     io.stderr.write(`Nothing to import: ${sanitize(from, 'line')} does not exist.\n`);
     return 1;
   }
-  const [summary, ...notes] = await answerImportOffer('yes', from, io.environment.ouroHome);
+  const { importClaudeFiles } = await loadForeignImports();
+  const [summary, ...notes] = await importClaudeFiles(from, io.environment.ouroHome);
   io.stdout.write(`${summary}\n`);
   for (const line of notes) io.stderr.write(`${line}\n`);
   return 0;

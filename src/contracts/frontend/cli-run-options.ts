@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '../json.ts';
 import type { Effort } from '../model.ts';
+import type { ForeignImports } from './foreign-imports.ts';
 import type { HostCapabilities } from './host-capabilities.ts';
 
 /** A plugin folder. Its MCP servers are left out when the host runs them itself. */
@@ -32,6 +33,8 @@ export type CliRunOptions = {
   /** Folder of the demo's sample project, if it is not the working directory; `undefined` where nobody prompts it. */
   readonly demoProject?: { readonly folder: string | undefined };
   readonly session: SessionChoice;
+  /** Loads the imports from other assistants, which are a package. */
+  readonly loadImports: () => Promise<ForeignImports>;
   readonly persistence: 'disk' | 'memory';
   readonly maxTurns?: number;
   readonly maxBudgetUsd?: number;

@@ -5,6 +5,7 @@ import type { CliRunOptions } from '../../../contracts/frontend/cli-run-options.
 import type { FirstRunAnswers, FirstRunExit, FirstRunQuestions } from '../../../contracts/frontend/first-run.ts';
 import { recognizeKeyProvider } from '../../../model/registry/key-provider.ts';
 import { findLocalModelServers, listServerModels } from '../../../model/registry/server-discovery.ts';
+import { storeImportAnswer } from '../../../settings/import-offer.ts';
 import type { FirstRunDeps } from '../../../ui/widgets/first-run/show-first-run.ts';
 import { DEMO_PROMPT } from '../demo-prompt.ts';
 
@@ -37,7 +38,7 @@ export async function askFirstRunQuestions(
     }
     typed = answer.typed;
     const isOfferAnswered = question.offer !== undefined && answer.takeOver !== 'open';
-    if (isOfferAnswered) await settleImport(question.offer.from, answer.takeOver, io);
+    if (isOfferAnswered) await settleImport(question.offer.from, answer.takeOver, run, io);
     first = await saveFirstRunAnswers(
       isOfferAnswered ? { ...question, offer: undefined } : question,
       answer,
@@ -70,9 +71,15 @@ async function ask(
   return answer;
 }
 
-async function settleImport(from: string, answer: 'yes' | 'no', { environment, stderr }: ProcessIo): Promise<void> {
-  const { answerImportOffer } = await import('../../../app/setup/import-claude-files.ts');
-  for (const line of await answerImportOffer(answer, from, environment.ouroHome)) stderr.write(`${line}\r\n`);
+async function settleImport(
+  from: string,
+  answer: 'yes' | 'no',
+  { loadImports }: CliRunOptions,
+  { environment: { ouroHome }, stderr }: ProcessIo,
+): Promise<void> {
+  if (answer === 'no') return storeImportAnswer('no', from, ouroHome);
+  const { importClaudeFiles } = await loadImports();
+  for (const line of await importClaudeFiles(from, ouroHome)) stderr.write(`${line}\r\n`);
 }
 
 /** A new demo session starts with the demo prompt. */
