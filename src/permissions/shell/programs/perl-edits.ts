@@ -28,7 +28,7 @@ export function findPerlEditedFileIndexes(args: readonly string[]): readonly num
 }
 
 /** One substitution or transliteration, and what separates it from the next. */
-const STATEMENT = /^\s*(?:(s)|tr|y)([/|#,!])((?:[^\\]|\\.)*?)\2((?:[^\\]|\\.)*?)\2([a-z]*)\s*(?:;|$)/;
+const STATEMENT = /^\s*(?:(s)|tr|y)([/|#,!])((?:(?!\2)[^\\]|\\.)*)\2((?:(?!\2)[^\\]|\\.)*)\2([a-z]*)\s*(?:;|$)/;
 const SUBSTITUTE_FLAGS = /^[gims]*$/;
 const TRANSLITERATE_FLAGS = /^[cds]*$/;
 

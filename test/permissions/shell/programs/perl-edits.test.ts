@@ -83,6 +83,8 @@ const CODE = [
     's/a/b/,system 1',
     's/a/b/&&system 1',
   ],
+  // A later delimiter does not end an earlier part: what follows it is code.
+  ...['s/a/b/e + system "x"; s/c/d/', 's/a/b/ . system(x); s/c/d/', 's/a/b/e and s/c/d/', 'y/a/b/ . exit; y/c/d/'],
 ];
 
 test.each(CODE)('other code asks: %s', (code) => {
