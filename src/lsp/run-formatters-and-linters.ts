@@ -53,8 +53,8 @@ export const KNOWN_LINTERS: readonly (KnownProgram & { readonly fixArgs: readonl
     fixArgs: ['--no-color', '--fix'],
     extensions: SCRIPTS,
     projectFiles: [
-      ...['js', 'mjs', 'cjs', 'ts', 'mts'].map((ending) => `eslint.config.${ending}`),
-      ...['', '.json', '.js', '.cjs', '.yml', '.yaml'].map((ending) => `.eslintrc${ending}`),
+      ...['eslint.config.js', 'eslint.config.mjs', 'eslint.config.cjs', 'eslint.config.ts', 'eslint.config.mts'],
+      ...['.eslintrc', '.eslintrc.json', '.eslintrc.js', '.eslintrc.cjs', '.eslintrc.yml', '.eslintrc.yaml'],
     ],
     projectSetting: ['package.json', '"eslintConfig"'],
   },

@@ -123,9 +123,8 @@ export const buildClosedFolder = (path: string): readonly string[] => [
 
 /** Files in /proc that change settings of the whole machine. */
 const KERNEL_SETTINGS: readonly string[] = [
-  ...['sys', 'sysrq-trigger', 'irq', 'bus', 'fs', 'acpi', 'scsi', 'asound', 'driver', 'mtrr'].map(
-    (name) => `/proc/${name}`,
-  ),
+  ...['/proc/sys', '/proc/sysrq-trigger', '/proc/irq', '/proc/bus', '/proc/fs', '/proc/acpi', '/proc/scsi'],
+  ...['/proc/asound', '/proc/driver', '/proc/mtrr'],
 ];
 
 /**

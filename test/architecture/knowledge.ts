@@ -1,4 +1,4 @@
-import { KNOWN_PROGRAM_NAMES } from '../../src/permissions/shell/programs/find-program-facts.ts';
+import { listKnownProgramNames } from '../../src/permissions/shell/programs/find-program-facts.ts';
 import { TOOL_TRAITS } from '../../src/tools/tool-traits.ts';
 import { isNode, nodesOf, templateText } from './syntax.ts';
 import type { Rule } from './violations.ts';
@@ -42,7 +42,7 @@ const FILE_ARGUMENT_READERS = [
 const TOOLS = new Set(TOOL_TRAITS.flatMap(({ name, aliases = [] }) => [name, ...aliases]));
 /** Names of programs that are also kinds of requirements, keys of inputs and rules, or sources of rules. */
 const COMMON_WORDS = ['command', 'read', 'file', 'local', 'source'];
-const NAMES = new Set(KNOWN_PROGRAM_NAMES.filter((name) => /\w/.test(name) && !COMMON_WORDS.includes(name)));
+const NAMES = new Set(listKnownProgramNames().filter((name) => /\w/.test(name) && !COMMON_WORDS.includes(name)));
 
 /** The rules by which a fact about a program or a tool has one place. */
 export const KNOWLEDGE_RULES: Readonly<Record<string, Rule>> = {

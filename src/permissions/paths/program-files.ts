@@ -1,7 +1,5 @@
 import { splitWords } from '../../lib/text/lines.ts';
 
-const parseNames = (text: string) => new Set(splitWords(text));
-
 /** Folders whose files decide which programs run; writing there asks in every mode. */
 export const PROTECTED_FOLDERS: readonly string[] = splitWords(
   '.git .vscode .idea .husky .claude .ouro .agents .cursor .codex .ssh .aws .gnupg .kube',
@@ -14,7 +12,8 @@ export const PROTECTED_FILES: readonly string[] = splitWords(`
   bunfig.toml .yarnrc .yarnrc.yml .yarnrc.yaml .pre-commit-config.yaml
 `);
 /** Folders whose files are run or followed by builds, hooks, package managers and other assistants. */
-export const AUTO_RUN_FOLDERS = parseNames(`
+export const AUTO_RUN_FOLDERS = new Set(
+  splitWords(`
   .github .gitlab .circleci .buildkite .woodpecker .forgejo .gitea .teamcity .azure-pipelines .pipelines .tekton .drone
   .lefthook .githooks git-hooks .hooks .pre-commit .overcommit .devcontainer .direnv .mise .config .vim .nvim .zed .fleet
   .semaphore .harness .azuredevops .builds .zuul.d .bsp .theia .helix .settings .devenv .flox .trunk .okteto
@@ -22,10 +21,12 @@ export const AUTO_RUN_FOLDERS = parseNames(`
   .gemini .windsurf .roo .cline .clinerules .kilocode .kiro .junie .augment .opencode .goose .continue .codeium .trae .qwen
   .qoder .codebuddy .lingma .aiassistant .zencoder .iflow .grok .antigravity .rovodev .forge .void .mentat .sweep
   .factory .crush .copilot .amazonq .aider .tabnine .specstory .openhands
-`);
+`),
+);
 
 /** Files that are run or followed by builds, hooks, package managers and other assistants. */
-export const AUTO_RUN_FILES = parseNames(`
+export const AUTO_RUN_FILES = new Set(
+  splitWords(`
   .gitlab-ci.yml .travis.yml appveyor.yml .appveyor.yml azure-pipelines.yml bitbucket-pipelines.yml jenkinsfile .drone.yml
   .woodpecker.yml .woodpecker.yaml cloudbuild.yaml cloudbuild.yml .cirrus.yml buildspec.yml codemagic.yaml bitrise.yml
   wercker.yml circle.yml .gitpod.yml .gitpod.dockerfile .replit vagrantfile
@@ -40,17 +41,20 @@ export const AUTO_RUN_FILES = parseNames(`
   .python-version .java-version .go-version .terraform-version .terraformrc
   agents.md claude.md claude.local.md gemini.md qwen.md warp.md crush.md agent.md .cursorrules .windsurfrules .roorules
   .goosehints .rules .roomodes .kilocodemodes .aider.conf.yml mcp.json opencode.json opencode.jsonc
-`);
+`),
+);
 
 /** Names of such files that vary. */
 export const AUTO_RUN_PATTERN =
   /^(?:\.?lefthook(?:-local)?\.\w+|\.?(?:lintstaged|lint-staged|simple-git-hooks|husky)(?:rc)?(?:\.config)?\.\w+|.*\.(?:pth|code-workspace|sublime-project|workflow)|\.aider.*|\.?mise\..*\.toml)$/;
 
 /** Entries that builds, package managers and version control write, so that a sandbox must not make them read-only. */
-const WRITTEN_BY_TOOLS = parseNames(`
+const WRITTEN_BY_TOOLS = new Set(
+  splitWords(`
   .git .gitmodules .yarn .pnpm .gradle .nx .moon .hg .svn .bzr .jj .devenv .direnv .bsp .flox .trunk .bundle .pnp.cjs
   .pnp.js .pnp.loader.mjs pnpm-workspace.yaml .hgsub .settings .config
-`);
+`),
+);
 
 /** Returns whether a file or folder of this name decides which programs run, and no tool writes it on its own. */
 export function isProgramControlFile(name: string): boolean {

@@ -5,7 +5,7 @@ import { isPathInside } from '../resolve-path.ts';
 import { listRuleGlobs } from '../rules/path-rules.ts';
 import { getRuleFamily } from '../rules/rule-families.ts';
 import { createGlobSegmentTest, scanFolder } from './folder-scan.ts';
-import { listSecretPaths, SECRET_GLOBS } from './secret-paths.ts';
+import { listSecretGlobs, listSecretPaths } from './secret-paths.ts';
 
 /** Returns globs that recursive searches must exclude: paths with a deny or ask rule, and secret files. */
 export function listSearchExclusions(policy: Policy): readonly string[] {
@@ -16,7 +16,7 @@ export function listSearchExclusions(policy: Policy): readonly string[] {
   return [
     ...new Set([
       ...readRules.flatMap((rule) => listRuleGlobs(rule, policy)),
-      ...SECRET_GLOBS,
+      ...listSecretGlobs(),
       ...listSecretPaths(policy.home),
       ...(policy.taintedPaths ?? []),
     ]),

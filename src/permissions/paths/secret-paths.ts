@@ -1,4 +1,5 @@
 import type { Policy } from '../../contracts/permission.ts';
+import { createLazy } from '../../lib/memoize.ts';
 import { splitWords } from '../../lib/text/lines.ts';
 import { isPathInside, normalizePathCase, type ResolvedPath } from '../resolve-path.ts';
 import { PROCESS_SECRET_FILES, PROCESS_SECRET_REASON, stripIgnoredNameSuffix } from './protected-paths.ts';
@@ -109,25 +110,22 @@ function findSecretName(path: string, homeRelative: string): string | undefined 
 }
 
 /** Globs for `.env` files that are not examples. */
-const ENV_GLOBS = splitWords(`
+const ENV_GLOBS = `
   .env .env.[!dest]* .env.d[!ei]* .env.e[!x]* .env.s[!a]* .env.t[!e]* .env.te[!m]* .env[_-][!dest]*
   service-account*.json service_account*.json serviceaccount*.json firebase-adminsdk*.json
   *-firebase-adminsdk-*.json
-`);
-const KEY_FILE_GLOBS =
-  'pem|key|p12|pfx|jks|keystore|kdbx|asc|p8|ppk|jceks|bks|tfstate|keyring|keychain|keychain-db|kubeconfig|tfstate.backup|ovpn|tfvars|tfvars.json|kdb|wallet|gpgkey|agekey|mobileprovision|env'
-    .split('|')
-    .map((ending) => `*.${ending}`);
-const PRIVATE_KEY_GLOBS = ['rsa', 'dsa', 'ecdsa', 'ed25519', 'xmss'].flatMap((kind) => [`id_${kind}`, `id_${kind}_*`]);
+`;
+const KEY_FILE_ENDINGS =
+  'pem key p12 pfx jks keystore kdbx asc p8 ppk jceks bks tfstate keyring keychain keychain-db kubeconfig tfstate.backup ovpn tfvars tfvars.json kdb wallet gpgkey agekey mobileprovision env';
 
-/** Gitignore-style globs of secret files, which searches exclude; the same files as `getSecretPathReason`. */
-export const SECRET_GLOBS: readonly string[] = [
-  ...ENV_GLOBS,
-  ...KEY_FILE_GLOBS,
-  ...PRIVATE_KEY_GLOBS,
+/** Lists gitignore-style globs of secret files, which searches exclude; the same files as `getSecretPathReason`. */
+export const listSecretGlobs = createLazy((): readonly string[] => [
+  ...splitWords(ENV_GLOBS),
+  ...splitWords(KEY_FILE_ENDINGS).map((ending) => `*.${ending}`),
+  ...['rsa', 'dsa', 'ecdsa', 'ed25519', 'xmss'].flatMap((kind) => [`id_${kind}`, `id_${kind}_*`]),
   ...SECRET_FILES,
   '.ssh',
   '.aws',
   '.gnupg',
   ...PROCESS_SECRET_FILES.flatMap((name) => [`/proc/*/${name}`, `/proc/*/task/*/${name}`]),
-];
+]);

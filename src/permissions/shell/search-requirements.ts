@@ -10,10 +10,10 @@ import {
   splitRelativePath,
 } from '../paths/folder-scan.ts';
 import { createReincludedTest } from '../paths/search-exclusions.ts';
-import { getSecretPathReason, SECRET_GLOBS } from '../paths/secret-paths.ts';
+import { getSecretPathReason, listSecretGlobs } from '../paths/secret-paths.ts';
 import { isPathInside } from '../resolve-path.ts';
 import type { ResolvedCommand } from './exact/shell-state.ts';
-import { findProgramFacts, getExactProgramFacts, KNOWN_PROGRAM_NAMES } from './programs/find-program-facts.ts';
+import { findProgramFacts, getExactProgramFacts, listKnownProgramNames } from './programs/find-program-facts.ts';
 import type { ReadOnlyAnalysis } from './programs/program-facts.ts';
 
 /** Files of patterns, of which search programs print lines that they cannot parse. */
@@ -97,7 +97,7 @@ export function createSecretCopyRequirement(subject: string): Requirement {
 
 /** Secret names as globs that every search tool reads in the same way. */
 const listSecretNames = createLazy(() =>
-  SECRET_GLOBS.filter((glob) => !glob.includes('/') && isExactGlobPattern(glob)),
+  listSecretGlobs().filter((glob) => !glob.includes('/') && isExactGlobPattern(glob)),
 );
 const listNameTests = createLazy(() => listSecretNames().map(createGlobSegmentTest));
 
@@ -118,7 +118,7 @@ export const SECRETS_EXCLUDED_LINE = 'secrets-excluded';
 /** Returns bash functions, as environment variables, that replace the search tools: they exclude secrets and say so. */
 export function createSearchShellFunctions(): Readonly<Record<string, string>> {
   return Object.fromEntries(
-    KNOWN_PROGRAM_NAMES.flatMap((name) => {
+    listKnownProgramNames().flatMap((name) => {
       const options = getExactProgramFacts(name)
         .excludeOptions?.(listSecretNames())
         .map((option) => `'${option}'`);

@@ -1,4 +1,5 @@
 import type { ShellAnalysis } from '../../contracts/shell-analysis.ts';
+import { createLazy } from '../../lib/memoize.ts';
 import { collectShellEffects } from '../../permissions/shell/effects/collect-shell-effects.ts';
 import { getProgramBaseName } from '../../permissions/shell/parse/shell-words.ts';
 
@@ -31,40 +32,43 @@ const EDITORS = ['vi', 'nano', 'pico', 'micro', 'hx', 'helix', 'joe', 'mcedit', 
 const PAGERS = ['less', 'more', 'most'];
 const SCREENS = ['htop', 'btop', 'tig', 'lazygit', 'lazydocker', 'ranger', 'mc', 'nnn', 'fzf', 'dialog', 'whiptail'];
 
-const PROGRAMS: Readonly<Record<string, Advise>> = {
-  ...Object.fromEntries(EDITORS.map((name) => [name, always(EDIT)])),
-  ...Object.fromEntries(PAGERS.map((name) => [name, unless(/^--?(?:version|help)$/, READ)])),
-  ...Object.fromEntries(SCREENS.map((name) => [name, unless(/^-/, 'It draws a screen; use a program that prints.')])),
-  vim: unless(/^-(?:[eE]s|es|s|-version|-headless)$/, `${EDIT} A script runs with vim -es.`),
-  nvim: unless(/^-(?:[eE]s|-headless|-version|l)$/, `${EDIT} A script runs with nvim --headless.`),
-  emacs: unless(/^--?(?:batch|script|version)$/, `${EDIT} A script runs with emacs --batch.`),
-  top: unless(/^-\w*[bl]/, 'Use top -b -n 1.'),
-  watch: unless(/^--?(?:v|version|h|help)$/, 'Run the command once, or in a loop with run_in_background.'),
-  npm: adviseInit('npm'),
-  yarn: adviseInit('yarn'),
-  crontab: when(/^-e$/, 'Use crontab -l, then crontab with a file.'),
-  visudo: always('Write a file and check it with visudo -c.'),
-  'ssh-keygen': (args) => (args.some((arg) => /^-[Nlyeip]/.test(arg)) ? undefined : "Use ssh-keygen -N '' -f <file>."),
-  aws: ([first, second]) =>
-    first === 'configure' && (second === undefined || second === 'sso')
-      ? 'Use aws configure set <key> <value>.'
-      : undefined,
-  gh: (args) =>
-    args[0] === 'auth' && args[1] === 'login' && !args.includes('--with-token')
-      ? 'Use gh auth login --with-token, or let the user log in.'
-      : undefined,
-  kubectl: ([first]) => (first === 'edit' ? 'Use kubectl patch or kubectl apply -f.' : undefined),
-  systemctl: (args) =>
-    args[0] === 'edit' && !args.includes('--stdin')
-      ? 'Write the drop-in file, then systemctl daemon-reload.'
-      : undefined,
-  docker: (args) =>
-    /^(?:run|exec)$/.test(args[0] ?? '') &&
-    args.some((arg) => /^-[a-su-z\dA-Z_]*t\w*$|^--tty$/.test(arg) && !arg.startsWith('--t='))
-      ? 'Leave out -t: there is no terminal.'
-      : undefined,
-  git: adviseGit,
-};
+const listPrograms = createLazy(
+  (): Readonly<Record<string, Advise>> => ({
+    ...Object.fromEntries(EDITORS.map((name) => [name, always(EDIT)])),
+    ...Object.fromEntries(PAGERS.map((name) => [name, unless(/^--?(?:version|help)$/, READ)])),
+    ...Object.fromEntries(SCREENS.map((name) => [name, unless(/^-/, 'It draws a screen; use a program that prints.')])),
+    vim: unless(/^-(?:[eE]s|es|s|-version|-headless)$/, `${EDIT} A script runs with vim -es.`),
+    nvim: unless(/^-(?:[eE]s|-headless|-version|l)$/, `${EDIT} A script runs with nvim --headless.`),
+    emacs: unless(/^--?(?:batch|script|version)$/, `${EDIT} A script runs with emacs --batch.`),
+    top: unless(/^-\w*[bl]/, 'Use top -b -n 1.'),
+    watch: unless(/^--?(?:v|version|h|help)$/, 'Run the command once, or in a loop with run_in_background.'),
+    npm: adviseInit('npm'),
+    yarn: adviseInit('yarn'),
+    crontab: when(/^-e$/, 'Use crontab -l, then crontab with a file.'),
+    visudo: always('Write a file and check it with visudo -c.'),
+    'ssh-keygen': (args) =>
+      args.some((arg) => /^-[Nlyeip]/.test(arg)) ? undefined : "Use ssh-keygen -N '' -f <file>.",
+    aws: ([first, second]) =>
+      first === 'configure' && (second === undefined || second === 'sso')
+        ? 'Use aws configure set <key> <value>.'
+        : undefined,
+    gh: (args) =>
+      args[0] === 'auth' && args[1] === 'login' && !args.includes('--with-token')
+        ? 'Use gh auth login --with-token, or let the user log in.'
+        : undefined,
+    kubectl: ([first]) => (first === 'edit' ? 'Use kubectl patch or kubectl apply -f.' : undefined),
+    systemctl: (args) =>
+      args[0] === 'edit' && !args.includes('--stdin')
+        ? 'Write the drop-in file, then systemctl daemon-reload.'
+        : undefined,
+    docker: (args) =>
+      /^(?:run|exec)$/.test(args[0] ?? '') &&
+      args.some((arg) => /^-[a-su-z\dA-Z_]*t\w*$|^--tty$/.test(arg) && !arg.startsWith('--t='))
+        ? 'Leave out -t: there is no terminal.'
+        : undefined,
+    git: adviseGit,
+  }),
+);
 
 function adviseInit(program: string): Advise {
   return (args) => {
@@ -136,14 +140,14 @@ const REPLS: Readonly<Record<string, string>> = {
   zsh: 'zsh -c',
 };
 
-const MENTIONS_PROGRAM = new RegExp(
-  `(?:^|[^\\w.-])(?:${[...Object.keys(PROGRAMS), ...Object.keys(REPLS)].join('|')})(?![\\w-])`,
+const getNamePattern = createLazy(
+  () => new RegExp(`(?:^|[^\\w.-])(?:${[...Object.keys(listPrograms()), ...Object.keys(REPLS)].join('|')})(?![\\w-])`),
 );
 
 /** Returns why a command line would wait for a keyboard, and what to do in its place. */
 export function findInteractiveProgram({ command, parse }: ShellAnalysis): string | undefined {
   // Most commands need no analysis.
-  if (!MENTIONS_PROGRAM.test(command)) return undefined;
+  if (!getNamePattern().test(command)) return undefined;
   const line = command.trim();
   const [, alone = '', flag] = /^(\S+)(?:\s+(-i|repl))?$/.exec(line) ?? [];
   const repl = Object.hasOwn(REPLS, getProgramBaseName(alone)) ? REPLS[getProgramBaseName(alone)] : undefined;
@@ -152,7 +156,7 @@ export function findInteractiveProgram({ command, parse }: ShellAnalysis): strin
   for (const { argv } of collectShellEffects(parse(command), parse).commands) {
     const [program = '', ...args] = argv;
     const name = getProgramBaseName(program);
-    const advice = Object.hasOwn(PROGRAMS, name) ? PROGRAMS[name]?.(args, line) : undefined;
+    const advice = Object.hasOwn(listPrograms(), name) ? listPrograms()[name]?.(args, line) : undefined;
     if (advice !== undefined) return describe([name, ...args.slice(0, 2)].join(' '), advice);
   }
   return undefined;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createGlobSegmentTest, isExactGlobPattern } from '../../../src/permissions/paths/folder-scan.ts';
-import { getSecretPathReason, SECRET_GLOBS } from '../../../src/permissions/paths/secret-paths.ts';
+import { getSecretPathReason, listSecretGlobs } from '../../../src/permissions/paths/secret-paths.ts';
 import { makeFixture, policyFor } from '../fixture.ts';
 
 const fixture = makeFixture();
@@ -99,9 +99,9 @@ test('the Docker configuration is one, in any folder', () => {
 });
 
 test('searches omit the same names', () => {
-  const tests = SECRET_GLOBS.filter((glob) => !glob.includes('/') && isExactGlobPattern(glob)).map(
-    createGlobSegmentTest,
-  );
+  const tests = listSecretGlobs()
+    .filter((glob) => !glob.includes('/') && isExactGlobPattern(glob))
+    .map(createGlobSegmentTest);
   const isExcluded = (name: string) => tests.some((matches) => matches(name));
   expect(SECRETS.filter((name) => name === name.toLowerCase() && !isExcluded(name))).toEqual([]);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findProgramFacts, KNOWN_PROGRAM_NAMES } from '../../../src/permissions/shell/programs/find-program-facts.ts';
+import { findProgramFacts, listKnownProgramNames } from '../../../src/permissions/shell/programs/find-program-facts.ts';
 import { isDownloader } from '../../../src/permissions/shell/programs/program-risks.ts';
 import { someOf } from '../../support/runs.ts';
 import { decideBash, makeFixture } from '../fixture.ts';
@@ -17,7 +17,7 @@ const isReader = (name: string) => {
 
 /** Programs of every row, and some without one, with a sub-command or without. */
 const PROGRAMS = [
-  ...KNOWN_PROGRAM_NAMES.filter((name) => /^[a-z]/.test(name) && !isReader(name) && name !== 'test'),
+  ...listKnownProgramNames().filter((name) => /^[a-z]/.test(name) && !isReader(name) && name !== 'test'),
   ...['tsc', 'eslint', 'jest', 'vitest', 'webpack', 'vite', 'pytest', 'mypy', 'cmake', 'glab', 'hub', 'sentry-cli'],
 ];
 /** All lines of these programs would take minutes: each gets one, a sample of programs all. */

@@ -9,15 +9,17 @@ import {
 import { analyzeTscCommand } from './read-only-grammars.ts';
 
 /** Sub-commands that install or run what their arguments name, so that only exact rules are suggested for them. */
-export const INSTALLING_SUBCOMMANDS = splitWords(
-  'install i add ci uninstall remove update upgrade up get create init new dlx link run publish tool plugin tap services extension alias',
+const INSTALLING_WORDS = splitWords(
+  'install i add ci uninstall remove update upgrade up get create init new dlx link publish tool plugin tap services extension alias',
 );
+/** The same, and `run`. */
+export const INSTALLING_SUBCOMMANDS = [...INSTALLING_WORDS, 'run'];
 /** A package manager, whose sub-commands install what they name. */
 export const PACKAGE_MANAGER_FACTS: ProgramFacts = { suggest: 2, exactSubcommands: INSTALLING_SUBCOMMANDS };
 /** Package managers whose `run` takes the name of a project script. */
 const SCRIPT_RUNNER: ProgramFacts = {
   ...PACKAGE_MANAGER_FACTS,
-  exactSubcommands: INSTALLING_SUBCOMMANDS.filter((word) => word !== 'run'),
+  exactSubcommands: INSTALLING_WORDS,
   opensNoFiles: true,
   runsProjectScripts: true,
   // Not with an option that makes a test run rewrite what it compares with.
@@ -36,7 +38,7 @@ const VERSION_ARG = /^(?:--version|-[vV]|--help|-h)$/;
 /** Files in which a project names the toolchain version to run, and where to find or download it. */
 const TOOLCHAIN_FILES: readonly AncestorFileCondition[] = [{ name: 'rust-toolchain' }, { name: 'rust-toolchain.toml' }];
 const PACKAGE_MANAGER_FIELD: AncestorFileCondition = { name: 'package.json', contains: /ackageManager|\\u/ };
-const createToolchainFile = (name: string): AncestorFileCondition => ({ name, contains: /^[ \t]*toolchain\b/m });
+const GO_TOOLCHAIN = /^[ \t]*toolchain\b/m;
 
 /** A formatter or linter that only reads if its arguments match. */
 const createChecker = (needed: RegExp, long: string, short = 'qv'): ProgramFacts => ({
@@ -55,7 +57,10 @@ const YARN_FILES: readonly AncestorFileCondition[] = [
 ];
 /** Files in which a project names programs that cargo starts in place of the compiler. */
 const CARGO_FILES: readonly AncestorFileCondition[] = [...TOOLCHAIN_FILES, { name: '.cargo' }];
-const GO_FILES: readonly AncestorFileCondition[] = [createToolchainFile('go.mod'), createToolchainFile('go.work')];
+const GO_FILES: readonly AncestorFileCondition[] = [
+  { name: 'go.mod', contains: GO_TOOLCHAIN },
+  { name: 'go.work', contains: GO_TOOLCHAIN },
+];
 const TREE_OPTION =
   /^(?:-[ieFp]|--(?:depth[= ]\d+|invert|no-deps|offline|locked|frozen|duplicates|all-features|no-default-features|workspace|edges=[\w,-]+|format-version[= ]1|prefix=\w+|depth|format-version))$/;
 /** Options of `go list` and `go mod` that neither build nor start a program. */
@@ -63,7 +68,7 @@ const GO_LIST_OPTION =
   /^-(?:m|json(?:=[\w,]+)?|deps|test|e|versions|find|u|vendor|f=?)$|^-f \{\{[\w.\s]+\}\}$|^\{\{[\w.\s]+\}\}$/;
 
 /** Package managers, build tools, and tools for servers and clusters. */
-export const BUILD_TOOLS: ProgramFactsByName = {
+export const createBuildTools = (): ProgramFactsByName => ({
   npm: {
     ...SCRIPT_RUNNER,
     readOnlySubcommands: {
@@ -163,7 +168,7 @@ export const BUILD_TOOLS: ProgramFactsByName = {
     builtins: splitWords(
       'add b bench build c check clean clippy d doc fetch fix fmt generate-lockfile help info init install locate-project login logout metadata miri new nextest owner package pkgid publish r read-manifest remove report rm run rustc rustdoc search t test tree uninstall update vendor version yank',
     ),
-    exactSubcommands: INSTALLING_SUBCOMMANDS.filter((word) => word !== 'run'),
+    exactSubcommands: INSTALLING_WORDS,
     globalOptions: ['--config', '-C', '--color', '-Z', '--manifest-path'],
     riskyOptions: splitWords(
       '-C -Z --fix --open --config-path --manifest-path --target-dir --out-dir --artifact-dir --lockfile-path --path --git --registry --index',
@@ -173,7 +178,7 @@ export const BUILD_TOOLS: ProgramFactsByName = {
     ...PACKAGE_MANAGER_FACTS,
     versionQuery: {
       arg: /^(?:version|help|--help|-h)$/,
-      unlessFiles: [createToolchainFile('go.mod'), createToolchainFile('go.work')],
+      unlessFiles: GO_FILES,
     },
     readOnlySubcommands: {
       list: GO_LIST_OPTION,
@@ -295,4 +300,4 @@ export const BUILD_TOOLS: ProgramFactsByName = {
   ...defineProgramFacts('gofmt goimports', createChecker(/^/, '', 'ldes')),
   shellcheck: { reads: 'operands', readOnlyOptions: { short: 'aW:', long: 'severity= format= color? check-sourced' } },
   hadolint: { reads: 'operands', readOnlyOptions: { short: '', long: 'no-color no-fail' } },
-};
+});

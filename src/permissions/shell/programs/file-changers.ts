@@ -12,7 +12,7 @@ const EDITOR: ProgramFacts = {
 const OWNERSHIP: ProgramFacts = { writes: 'after-first', changesRecursively: 'recursive-flag' };
 
 /** Programs that change files or use the network. */
-export const FILE_CHANGERS: ProgramFactsByName = {
+export const createFileChangers = (): ProgramFactsByName => ({
   rm: {
     ...WRITES_OPERANDS,
     ...NO_RULE,
@@ -125,4 +125,4 @@ export const FILE_CHANGERS: ProgramFactsByName = {
   kill: { ...NO_RULE, opensNoFiles: true },
   'ssh-keygen': { outputOptions: ['-f'] },
   ...defineProgramFacts('mount pgrep', { dashOIsNotOutput: true }),
-};
+});

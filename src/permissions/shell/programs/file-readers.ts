@@ -4,7 +4,7 @@ import { analyzeTailCommand, analyzeZcatCommand } from './read-only-grammars.ts'
 const READS_OPERANDS: ProgramFacts = { reads: 'operands' };
 
 /** Programs that print the contents of files and folders. */
-export const FILE_READERS: ProgramFactsByName = {
+export const createFileReaders = (): ProgramFactsByName => ({
   ls: {
     readsOnlyIn: 'anywhere',
     opensNoFiles: true,
@@ -187,4 +187,4 @@ export const FILE_READERS: ProgramFactsByName = {
     reads: 'operands',
     readOnlyOptions: { short: '', long: 'files sort= by-file no-cocomo' },
   }),
-};
+});

@@ -1,43 +1,47 @@
 import { createLazy } from '../../../lib/memoize.ts';
 import { splitWords } from '../../../lib/text/lines.ts';
-import { BUILD_TOOLS } from './build-tools.ts';
-import { FILE_CHANGERS } from './file-changers.ts';
-import { FILE_READERS } from './file-readers.ts';
-import { GIT_PROGRAM_FACTS } from './git.ts';
-import { INTERPRETERS } from './interpreters.ts';
+import { createBuildTools } from './build-tools.ts';
+import { createFileChangers } from './file-changers.ts';
+import { createFileReaders } from './file-readers.ts';
+import { createGitPrograms } from './git.ts';
+import { createInterpreters } from './interpreters.ts';
 import type { ProgramFacts, ProgramFactsByName } from './program-facts.ts';
-import { SEARCH_PROGRAMS } from './search-programs.ts';
-import { SERVER_ADMIN_PROGRAMS } from './server-admin-programs.ts';
-import { SHELLS_AND_WRAPPERS } from './shells-and-wrappers.ts';
-import { SYSTEM_INFO_PROGRAMS, UTILITY_PROGRAMS, VERSION_QUERY_PROGRAMS } from './text-and-system-tools.ts';
+import { createSearchPrograms } from './search-programs.ts';
+import { createServerAdminPrograms } from './server-admin-programs.ts';
+import { createShellsAndWrappers } from './shells-and-wrappers.ts';
+import { createSystemInfoPrograms, createUtilityPrograms, VERSION_QUERY_PROGRAMS } from './text-and-system-tools.ts';
 
-/** All known programs by name. */
-const PROGRAMS: ProgramFactsByName = {
-  ...SHELLS_AND_WRAPPERS,
-  ...INTERPRETERS,
-  ...FILE_READERS,
-  ...SEARCH_PROGRAMS,
-  ...UTILITY_PROGRAMS,
-  ...FILE_CHANGERS,
-  ...BUILD_TOOLS,
-  ...SERVER_ADMIN_PROGRAMS,
-  ...GIT_PROGRAM_FACTS,
-  ...SYSTEM_INFO_PROGRAMS,
-};
+/** Returns all known programs by name; made at the first command that is analysed. */
+const listPrograms = createLazy(
+  (): ProgramFactsByName => ({
+    ...createShellsAndWrappers(),
+    ...createInterpreters(),
+    ...createFileReaders(),
+    ...createSearchPrograms(),
+    ...createUtilityPrograms(),
+    ...createFileChangers(),
+    ...listBuildTools(),
+    ...createServerAdminPrograms(),
+    ...createGitPrograms(),
+    ...createSystemInfoPrograms(),
+  }),
+);
+const listBuildTools = createLazy(createBuildTools);
 
-/** The names in the table. They may be nowhere else: the architecture test searches for them. */
-export const KNOWN_PROGRAM_NAMES: readonly string[] = Object.keys(PROGRAMS);
+/** Lists the names in the table. They may be nowhere else: the architecture test searches for them. */
+export const listKnownProgramNames = createLazy((): readonly string[] => Object.keys(listPrograms()));
 
 const UNKNOWN_PROGRAM: ProgramFacts = {};
 const getLowerCasePrograms = createLazy(
-  () => new Map(Object.entries(PROGRAMS).map(([name, row]) => [name.toLowerCase(), row])),
+  () => new Map(Object.entries(listPrograms()).map(([name, row]) => [name.toLowerCase(), row])),
 );
 /** The dynamic loader, which runs other programs: `ld-linux-x86-64.so.2`. */
 const DYNAMIC_LOADER = /^ld(?:-[\w-]+)?\.so(?:\.\d+)*$/;
 
 /** Returns the facts about the program with exactly this name, for decisions in its favour. */
 export function getExactProgramFacts(name: string): ProgramFacts {
-  return Object.hasOwn(PROGRAMS, name) ? (PROGRAMS[name] ?? UNKNOWN_PROGRAM) : UNKNOWN_PROGRAM;
+  const programs = listPrograms();
+  return Object.hasOwn(programs, name) ? (programs[name] ?? UNKNOWN_PROGRAM) : UNKNOWN_PROGRAM;
 }
 
 const listNamesEndingInDigits = createLazy(() => [...getLowerCasePrograms().keys()].filter((name) => /\d$/.test(name)));
@@ -48,7 +52,7 @@ const listNamesEndingInDigits = createLazy(() => [...getLowerCasePrograms().keys
  */
 export function findProgramFacts(path: string): ProgramFacts {
   const name = path.replace(/^.*\//, '');
-  if (Object.hasOwn(PROGRAMS, name)) return getExactProgramFacts(name);
+  if (Object.hasOwn(listPrograms(), name)) return getExactProgramFacts(name);
   const lowerName = (DYNAMIC_LOADER.test(name) ? 'ld.so' : name.replace(/\.exe$/i, '')).toLowerCase();
   const row =
     getLowerCasePrograms().get(lowerName) ?? (/\d/.test(lowerName) ? findVersionedProgram(lowerName) : undefined);
@@ -104,7 +108,7 @@ export function isUnknownProgram(name: string): boolean {
   return Object.keys(findProgramFacts(name)).every((field) => field === 'riskyOptions');
 }
 
-const listBuildRows = createLazy(() => new Set(Object.values(BUILD_TOOLS)));
+const listBuildRows = createLazy(() => new Set(Object.values(listBuildTools())));
 
 /** True for a program that builds, checks or installs. */
 export function isBuildTool(name: string): boolean {

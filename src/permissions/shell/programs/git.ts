@@ -11,7 +11,7 @@ import {
 } from './program-facts.ts';
 
 /** Facts about git, of which some sub-commands are read-only. */
-export const GIT_PROGRAM_FACTS: ProgramFactsByName = {
+export const createGitPrograms = (): ProgramFactsByName => ({
   git: {
     inlineScripts: 'settings',
     scriptOptions: ['--upload-pack', '--receive-pack', '--exec', '--extcmd', '--open-files-in-pager'],
@@ -57,7 +57,7 @@ export const GIT_PROGRAM_FACTS: ProgramFactsByName = {
     analyzeArgs: analyzeGit,
     printedNames: parsePrintedNames,
   },
-};
+});
 
 /** Parses `git ls-files`, and `git diff --name-only` against the working tree. */
 function parsePrintedNames([sub, ...args]: readonly string[]): PrintedFileNames | undefined {

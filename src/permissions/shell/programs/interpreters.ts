@@ -34,7 +34,7 @@ const AWK_INTERPRETER: ProgramFacts = {
 const VERSION_ARG = /^(?:--version|-V)$/;
 
 /** Programs that run code of languages other than the shell's. */
-export const INTERPRETERS: ProgramFactsByName = {
+export const createInterpreters = (): ProgramFactsByName => ({
   ...defineProgramFacts('python python3', {
     ...INTERPRETER,
     versionArg: VERSION_ARG,
@@ -118,4 +118,4 @@ export const INTERPRETERS: ProgramFactsByName = {
     ...UNQUOTED_INTERPRETER,
     suggest: 'exact',
   }),
-};
+});

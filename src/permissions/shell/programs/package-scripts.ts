@@ -1,7 +1,6 @@
 import { dirname, join } from 'node:path/posix';
 import { memoizeByKey } from '../../../lib/memoize.ts';
 import { listSteeringLines } from '../../../lib/programs/package-runners.ts';
-import { splitWords } from '../../../lib/text/lines.ts';
 import type { PermissionFs } from '../../permission-fs.ts';
 import { readTextFile } from './git-repository.ts';
 import { computeHash, findNearest, isThere, listNames, readPresentFile } from './nearby-files.ts';
@@ -24,20 +23,15 @@ export type ScriptRunner = {
 };
 
 /** Scripts that package managers run without being told their names. */
+const INSTALL_SCRIPTS = ['preinstall', 'install', 'postinstall', 'prepare', 'prepublish'];
+const PACK_SCRIPTS = ['prepack', 'postpack', 'prepare', 'prepublishOnly'];
 const LIFECYCLES: Readonly<Record<string, readonly string[]>> = {
   ...{ t: ['test'], tst: ['test'], restart: ['restart', 'stop', 'start'] },
-  ...Object.fromEntries(
-    splitWords('install i ci add update up link').map((name) => [
-      name,
-      ['preinstall', 'install', 'postinstall', 'prepare', 'prepublish'],
-    ]),
-  ),
-  ...Object.fromEntries(
-    splitWords('pack publish version').map((name) => [
-      name,
-      [name, 'prepack', 'postpack', 'prepare', 'prepublishOnly'],
-    ]),
-  ),
+  ...{ install: INSTALL_SCRIPTS, i: INSTALL_SCRIPTS, ci: INSTALL_SCRIPTS, add: INSTALL_SCRIPTS },
+  ...{ update: INSTALL_SCRIPTS, up: INSTALL_SCRIPTS, link: INSTALL_SCRIPTS },
+  pack: ['pack', ...PACK_SCRIPTS],
+  publish: ['publish', ...PACK_SCRIPTS],
+  version: ['version', ...PACK_SCRIPTS],
 };
 /** Sub-commands that are always names of scripts. */
 const NAMED = ['test', 'start', 'stop', 'restart'];

@@ -1,4 +1,5 @@
 import type { CallRisk } from '../../../contracts/permission.ts';
+import { createLazy } from '../../../lib/memoize.ts';
 import { findProgramFacts, isUnknownProgram } from './find-program-facts.ts';
 
 /** A risk of a program, always or if its arguments match. */
@@ -55,7 +56,7 @@ const SENDING_NAME = /^send$|-send$/;
 const NAMING_WORDS = 3;
 
 /** Risks by program; the pattern matches everything after its name. Deletion of operands is in the program facts. */
-const PROGRAM_RISKS: Readonly<Record<string, readonly ProgramRisk[]>> = {
+const createRiskRows = (): Readonly<Record<string, readonly ProgramRisk[]>> => ({
   ...createRows(
     'git',
     createDeletion('deletes untracked files', /^clean\b(?!.* (?:-\w*n|--dry-run))/),
@@ -190,11 +191,12 @@ const PROGRAM_RISKS: Readonly<Record<string, readonly ProgramRisk[]>> = {
     'make gmake cmake ninja gradle mvn ant rake just task tox nox pytest jest vitest mocha ava phpunit rspec',
     PROJECT,
   ),
-};
+});
+const getRiskRows = createLazy(createRiskRows);
 
 /** Lists the risks of a program with these arguments. */
 export function listProgramRisks(name: string, args: readonly string[]): readonly ProgramRisk[] {
-  const rows = Object.hasOwn(PROGRAM_RISKS, name) ? (PROGRAM_RISKS[name] ?? []) : [];
+  const rows = Object.hasOwn(getRiskRows(), name) ? (getRiskRows()[name] ?? []) : [];
   const line = skipGlobalOptions(name, args).join(' ');
   const matching = rows.filter(({ when: pattern }) => pattern === undefined || pattern.test(line));
   const named = listNamedRisks(name, args, rows).filter(({ kind }) => !matching.some((risk) => risk.kind === kind));

@@ -1,4 +1,5 @@
 import { dirname, join } from 'node:path/posix';
+import { createLazy } from '../../../lib/memoize.ts';
 import { splitWords } from '../../../lib/text/lines.ts';
 import type { PermissionFs } from '../../permission-fs.ts';
 import { getProgramBaseName } from '../parse/shell-words.ts';
@@ -42,9 +43,10 @@ const NPM: TaskSource = {
 const FILE_OPTION = /^(?:-f|-d|--file|--justfile|--taskfile|--rakefile|--config)$/;
 const COMPOSE: TaskSource = {
   kind: 'files',
-  names: ['compose', 'docker-compose'].flatMap((name) =>
-    ['', '.override'].flatMap((part) => [`${name}${part}.yaml`, `${name}${part}.yml`]),
-  ),
+  names: splitWords(`
+    compose.yaml compose.yml compose.override.yaml compose.override.yml
+    docker-compose.yaml docker-compose.yml docker-compose.override.yaml docker-compose.override.yml
+  `),
   option: FILE_OPTION,
   parseIncludes: parseYamlIncludes,
 };
@@ -56,15 +58,16 @@ const MAKE: TaskSource = {
 };
 const TASK: TaskSource = {
   kind: 'files',
-  names: ['', '.dist'].flatMap((part) =>
-    ['Taskfile', 'taskfile'].flatMap((name) => [`${name}${part}.yml`, `${name}${part}.yaml`]),
-  ),
+  names: splitWords(`
+    Taskfile.yml Taskfile.yaml taskfile.yml taskfile.yaml
+    Taskfile.dist.yml Taskfile.dist.yaml taskfile.dist.yml taskfile.dist.yaml
+  `),
   option: FILE_OPTION,
   parseIncludes: parseYamlIncludes,
 };
 const PYTHON: TaskSource = { kind: 'tables', name: 'pyproject.toml', subcommand: 'run' };
 
-const SOURCES: Readonly<Record<string, TaskSource>> = {
+const createTaskSources = (): Readonly<Record<string, TaskSource>> => ({
   ...Object.fromEntries(
     splitWords('npm pnpm yarn bun corepack run-s run-p npm-run-all concurrently').map((name) => [name, NPM]),
   ),
@@ -92,13 +95,14 @@ const SOURCES: Readonly<Record<string, TaskSource>> = {
   podman: { ...COMPOSE, subcommand: 'compose' },
   ...{ 'docker-compose': COMPOSE, 'podman-compose': COMPOSE },
   ...{ uv: PYTHON, poetry: PYTHON, pdm: PYTHON, hatch: PYTHON, poe: { ...PYTHON, subcommand: '' } },
-};
+});
+const listTaskSources = createLazy(createTaskSources);
 
 /** Begins the hash of a task of which a part is known only when it runs: no earlier answer is about it. */
 export const UNKNOWN_PARTS = 'unknown ';
 
 /** Returns whether a program runs tasks of a project. */
-export const hasProjectTasks = (word: string): boolean => Object.hasOwn(SOURCES, getProgramBaseName(word));
+export const hasProjectTasks = (word: string): boolean => Object.hasOwn(listTaskSources(), getProgramBaseName(word));
 
 /** Lists the tasks of a project that a command runs in one of these folders. */
 export function listProjectTasks(
@@ -107,7 +111,7 @@ export function listProjectTasks(
   fs: PermissionFs,
 ): readonly ProjectTask[] {
   const name = getProgramBaseName(word);
-  const source = Object.hasOwn(SOURCES, name) ? SOURCES[name] : undefined;
+  const source = Object.hasOwn(listTaskSources(), name) ? listTaskSources()[name] : undefined;
   switch (source?.kind) {
     case 'scripts':
       return listPackageScripts(args, folders, source, fs);

@@ -35,18 +35,23 @@ export function analyzeDateCommand(args: readonly ShellArgument[]): ReadOnlyAnal
     : undefined;
 }
 
-const checkNodeSyntax = createSyntaxCheckAnalyzer(/^(?:--check|-c)$/);
 const NODE_EXPRESSION =
   /^(?:process\.(?:version|platform|arch|versions(?:\.\w+)?)|require\((["'])\.\/package\.json\1\)(?:\.(?!constructor\b|__)[A-Za-z_]\w*)*)$/;
 /** Files that node would load instead of package.json. */
-const SHADOWING_FILES = splitWords('.js .json .node /index.js /index.json /index.node /package.json').map((end) => ({
-  name: `package.json${end}`,
-}));
+const SHADOWING_FILES: readonly AncestorFileCondition[] = [
+  { name: 'package.json.js' },
+  { name: 'package.json.json' },
+  { name: 'package.json.node' },
+  { name: 'package.json/index.js' },
+  { name: 'package.json/index.json' },
+  { name: 'package.json/index.node' },
+  { name: 'package.json/package.json' },
+];
 const PACKAGE_JSON: ShellArgument = { ...CURRENT_FOLDER, text: './package.json', prefix: './package.json' };
 
 /** Analyzes `node --check a.js`, and `node -p` with an expression that prints a version. */
 export function analyzeNodeCommand(args: readonly ShellArgument[]): ReadOnlyAnalysis {
-  const check = checkNodeSyntax(args);
+  const check = createSyntaxCheckAnalyzer(/^(?:--check|-c)$/)(args);
   if (check !== undefined) return check;
   const [option, code, rest] = args;
   const isPrint = option?.kind === 'literal' && /^(?:-p|-pe|--print)$/.test(option.text) && code?.kind === 'literal';

@@ -43,7 +43,7 @@ function parseMatchedNames(args: readonly string[]): PrintedFileNames | undefine
 }
 
 /** Programs that search files and folders. */
-export const SEARCH_PROGRAMS: ProgramFactsByName = {
+export const createSearchPrograms = (): ProgramFactsByName => ({
   grep: {
     readsOnlyIn: 'anywhere',
     reads: 'after-pattern',
@@ -130,4 +130,4 @@ export const SEARCH_PROGRAMS: ProgramFactsByName = {
       defaultPath: 'cwd',
     },
   }),
-};
+});

@@ -13,7 +13,7 @@ const RESOURCE_KINDS =
   'pods pod po services service svc deployments deployment deploy nodes node no events ev all namespaces namespace ns ingress ingresses ing jobs job cronjobs cj pvc pv statefulsets statefulset sts daemonsets daemonset ds replicasets rs hpa endpoints ep';
 const COMMON_PAIRS =
   'svc,deploy deploy,svc pods,svc svc,pods pods,deploy deploy,pods po,svc svc,po po,svc,deploy deploy,rs,pods';
-const CLUSTER_SUBCOMMANDS: Readonly<Record<string, RegExp>> = {
+const createClusterSubcommands = (): Readonly<Record<string, RegExp>> => ({
   ...createClusterRows('get', `${RESOURCE_KINDS} ${COMMON_PAIRS}`),
   ...createClusterRows('top', 'pods pod nodes node'),
   version: /^--client$/,
@@ -26,7 +26,7 @@ const CLUSTER_SUBCOMMANDS: Readonly<Record<string, RegExp>> = {
   'rollout status': CLUSTER_OPTION,
   'rollout history': CLUSTER_OPTION,
   'auth can-i': CLUSTER_OPTION,
-};
+});
 
 function createClusterRows(sub: string, kinds: string): Readonly<Record<string, RegExp>> {
   const rows: Record<string, RegExp> = {};
@@ -38,7 +38,7 @@ function createClusterRows(sub: string, kinds: string): Readonly<Record<string, 
  * Tools for servers, clusters and services of others. The rows list what only shows something: each tool changes more
  * with each release, so any other subcommand counts as a change elsewhere, whose answer lasts for the session at most.
  */
-export const SERVER_ADMIN_PROGRAMS: ProgramFactsByName = {
+export const createServerAdminPrograms = (): ProgramFactsByName => ({
   gh: {
     readsOnlyIn: 'host',
     suggest: 3,
@@ -76,7 +76,7 @@ export const SERVER_ADMIN_PROGRAMS: ProgramFactsByName = {
   kubectl: {
     readsOnlyIn: 'host',
     suggest: 2,
-    readOnlySubcommands: CLUSTER_SUBCOMMANDS,
+    readOnlySubcommands: createClusterSubcommands(),
     exactSubcommands: splitWords(
       'run debug attach cp edit proxy plugin config apply create replace patch delete drain scale set',
     ),
@@ -139,4 +139,4 @@ export const SERVER_ADMIN_PROGRAMS: ProgramFactsByName = {
     globalOptions: ['-H', '--host', '-M', '--machine'],
     riskyOptions: splitWords('-H --host -M --machine --root --image'),
   },
-};
+});

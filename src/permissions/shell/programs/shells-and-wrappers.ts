@@ -7,10 +7,9 @@ const SHELL_STATE: ProgramFacts = { changesShellState: true };
 const SHELL: ProgramFacts = { isShell: true, inlineScripts: 'scripts' };
 const WRAPPER: ProgramFacts = { wrapper: { operands: 0, valueLetters: '' } };
 /** Runs the command after one of these arguments. */
-const createMarkerRunner = (...commandMarkers: readonly string[]): ProgramFacts => ({ commandMarkers });
 const CONTAINER_RUNNER: ProgramFacts = {
   ...COMMAND_RUNNER,
-  ...createMarkerRunner('exec', '--'),
+  commandMarkers: ['exec', '--'],
   suggest: 'never',
   riskyOptions: splitWords('--context --host build:--push build:--ssh build:--allow build:--secret'),
 };
@@ -21,7 +20,7 @@ const INSPECTED_FIELD =
 const LIST_OPTION = /^(?:-[aqlns]+|--(?:all|quiet|latest|no-trunc|size|digests|last=\d+|format=.*|filter=.*))$/;
 
 /** Shells, their builtins, and programs that run another program. */
-export const SHELLS_AND_WRAPPERS: ProgramFactsByName = {
+export const createShellsAndWrappers = (): ProgramFactsByName => ({
   ...defineProgramFacts('fish csh tcsh rbash yash oksh lksh posh', SHELL),
   ...defineProgramFacts('sh bash zsh ksh mksh dash ash', { ...SHELL, analyzeArgs: createSyntaxCheckAnalyzer(/^-n$/) }),
   ...defineProgramFacts('pwsh powershell', {
@@ -186,11 +185,11 @@ export const SHELLS_AND_WRAPPERS: ProgramFactsByName = {
   },
   podman: { ...CONTAINER_RUNNER, globalOptions: ['--connection', '--url', '--log-level'] },
   ...defineProgramFacts('pipenv honcho foreman', {
-    ...createMarkerRunner('run', 'exec', '--'),
+    commandMarkers: ['run', 'exec', '--'],
     implicitReads: ['.env'],
   }),
   ...defineProgramFacts('dotenv dotenvx', { ...WRAPPER, implicitReads: ['.env'] }),
   'docker-compose': { ...CONTAINER_RUNNER, implicitReads: ['.env'] },
-  ...defineProgramFacts('direnv mise asdf nix pdm hatch rye pixi', createMarkerRunner('run', 'exec', '--')),
-  ...defineProgramFacts('xterm gnome-terminal konsole', createMarkerRunner('exec', '-e', '--')),
-};
+  ...defineProgramFacts('direnv mise asdf nix pdm hatch rye pixi', { commandMarkers: ['run', 'exec', '--'] }),
+  ...defineProgramFacts('xterm gnome-terminal konsole', { commandMarkers: ['exec', '-e', '--'] }),
+});

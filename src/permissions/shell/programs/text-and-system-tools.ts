@@ -18,7 +18,7 @@ import {
 } from './read-only-grammars.ts';
 
 /** Small utilities that print text, numbers or names. */
-export const UTILITY_PROGRAMS: ProgramFactsByName = {
+export const createUtilityPrograms = (): ProgramFactsByName => ({
   basename: {
     readsOnlyIn: 'anywhere',
     opensNoFiles: true,
@@ -141,7 +141,7 @@ export const UTILITY_PROGRAMS: ProgramFactsByName = {
   test: { readsOnlyIn: 'anywhere', opensNoFiles: true, dashOIsNotOutput: true, analyzeArgs: analyzeTestCommand },
   '[': { readsOnlyIn: 'anywhere', opensNoFiles: true, dashOIsNotOutput: true, analyzeArgs: analyzeBracketCommand },
   ps: { readsOnlyIn: 'host', dashOIsNotOutput: true, analyzeArgs: analyzePsCommand },
-};
+});
 
 /** Programs that print their version and help without reading the project. */
 export const VERSION_QUERY_PROGRAMS: ReadonlySet<string> = new Set(
@@ -159,7 +159,7 @@ const createListing = (short: string, long = ''): ProgramFacts => ({
 const PORT_ARG = /^-(?:[nPt]*(?:i(?:tcp|udp|TCP|UDP)?(?::[\d,-]+)?)?|sTCP:LISTEN)$|^:[\d,-]+$/;
 
 /** Programs that print facts about the machine and the software installed on it. */
-export const SYSTEM_INFO_PROGRAMS: ProgramFactsByName = {
+export const createSystemInfoPrograms = (): ProgramFactsByName => ({
   lscpu: createListing('aebcpxy', 'all extended parse online offline json hex physical bytes'),
   lsblk: createListing(
     'abdfilmnoprstJOP',
@@ -234,4 +234,4 @@ export const SYSTEM_INFO_PROGRAMS: ProgramFactsByName = {
   }),
   dpkg: { readOnlySubcommands: { '-l': /^$/, '-L': /^$/, '-s': /^$/, '-S': /^$/, '--list': /^$/, '--status': /^$/ } },
   'apt-cache': { readOnlySubcommands: { policy: /^$/, show: /^$/, depends: /^$/, rdepends: /^$/ } },
-};
+});

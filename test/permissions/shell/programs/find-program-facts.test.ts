@@ -4,13 +4,13 @@ import {
   findProgramFacts,
   getExactProgramFacts,
   isUnknownProgram,
-  KNOWN_PROGRAM_NAMES,
+  listKnownProgramNames,
 } from '../../../../src/permissions/shell/programs/find-program-facts.ts';
 import { isWholeRun, runs, someOf } from '../../../support/runs.ts';
 import { decideBash, makeFixture, type Setup } from '../../fixture.ts';
 
 const fixture = makeFixture();
-const INTERPRETERS = KNOWN_PROGRAM_NAMES.filter((name) => getExactProgramFacts(name).interpreter !== undefined);
+const INTERPRETERS = listKnownProgramNames().filter((name) => getExactProgramFacts(name).interpreter !== undefined);
 const DENIED: Setup = { deny: ['Read(.env)', 'Read(secrets/**)'], allow: ['Bash', 'Read'], mode: 'bypassPermissions' };
 
 const VERSIONS = ['', '3', '-3', '5.4', '3.12', '-3.0', '3.12-dbg', '-18.1.0', '3.13t'];

@@ -8,7 +8,7 @@ import { decide } from '../../../../src/permissions/decide.ts';
 import { diskFs } from '../../../../src/permissions/permission-fs.ts';
 import {
   getExactProgramFacts,
-  KNOWN_PROGRAM_NAMES,
+  listKnownProgramNames,
 } from '../../../../src/permissions/shell/programs/find-program-facts.ts';
 import { getToolFacts } from '../../../../src/tools/tool-traits.ts';
 import { longTest } from '../../../support/long-test.ts';
@@ -142,7 +142,7 @@ function decideIn({ dir, home }: TempProject, command: string): Decision {
 function listUnasked(project: TempProject): readonly string[] {
   const isInstalled = (name: string) => PATH.split(':').some((folder) => existsSync(join(folder, name)));
   // These wait for input, or for time to pass.
-  const names = KNOWN_PROGRAM_NAMES.filter((name) => isInstalled(name) && !['sleep', 'watch'].includes(name));
+  const names = listKnownProgramNames().filter((name) => isInstalled(name) && !['sleep', 'watch'].includes(name));
   const lines = [...new Set([...names.flatMap(listLines), ...GIT_LINES])];
   const step = Math.max(1, Math.round(1 / share));
   return lines.filter((line, index) => index % step === 0 && decideIn(project, line).verdict === 'allow');
