@@ -22,7 +22,7 @@ type ActionDeps = {
   readonly agent: Agent;
   readonly session: Session;
   readonly checkpoints: SessionCheckpoints | undefined;
-  readonly permissions: Pick<SessionPermissions, 'canBypass'>;
+  readonly permissions: SessionPermissions;
   readonly loop: AgentLoopParts;
   readonly turnLog: TurnLog;
   readonly hooks: HookDispatcher;
@@ -114,7 +114,7 @@ const HOOK_TIMEOUT_MS = 60_000;
 
 type SetModelDeps = {
   readonly lookUpModels: AgentLoopParts['fallbacks']['lookUpModels'];
-  readonly turnLog: Pick<TurnLog, 'expectCacheMiss' | 'describeResend'>;
+  readonly turnLog: TurnLog;
   readonly hooks: HookDispatcher;
 };
 

@@ -84,10 +84,7 @@ export async function collectWarnings({ core, session, permissions, mcp, hooks, 
 }
 
 /** Returns a warning that the instructions of an untrusted folder are not read. */
-function describeUnreadInstructions(
-  files: readonly string[],
-  { cwd, options }: Pick<Core, 'cwd' | 'options'>,
-): readonly string[] {
+function describeUnreadInstructions(files: readonly string[], { cwd, options }: Core): readonly string[] {
   if (files.length === 0) return [];
   const names = files.slice(0, 5).map((file) => relative(cwd, file));
   const more = files.length > names.length ? ` and ${files.length - names.length} more` : '';

@@ -111,7 +111,7 @@ function createFinishedBackgroundEvents(id: string, title: string, text: string)
 }
 
 /** Creates the handler of what SessionStart hooks request: reloaded skills, a session title. */
-function createStartHandler({ live, extensions }: Core, { transcript }: Pick<Session, 'transcript'>) {
+function createStartHandler({ live, extensions }: Core, { transcript }: Session) {
   return async ({ reloadSkills, sessionTitle }: HookVerdict): Promise<void> => {
     if (reloadSkills) await extensions.reload();
     const title = sessionTitle?.trim().slice(0, TITLE_CHARS) ?? '';

@@ -131,11 +131,7 @@ export function buildHookCommandLine({ command = '', args, shell }: Pick<Hook, '
 const quote = (word: string) => `'${word.replaceAll("'", `'\\''`)}'`;
 
 /** Creates the request of an HTTP hook; headers may contain only allowed variables. */
-function createRequest(
-  hook: Hook,
-  input: JsonObject,
-  { getVariables }: Pick<HookRunners, 'getVariables'>,
-): HookHttpRequest {
+function createRequest(hook: Hook, input: JsonObject, { getVariables }: HookRunners): HookHttpRequest {
   const { url = '', headers = {}, allowedEnvVars = [] } = hook;
   const values = getVariables();
   const expanded = Object.entries(headers).map(([name, value]) => [

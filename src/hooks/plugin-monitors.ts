@@ -25,7 +25,7 @@ type MonitorDeps = {
 /** Creates the monitors of plugins. Only the screen and editors start monitors; a script asks for one answer. */
 export function createPluginMonitors(
   core: SessionCore & {
-    readonly knownKeys: Pick<KnownKeys, 'remove'>;
+    readonly knownKeys: KnownKeys;
     readonly extensions: { current(): { readonly plugins: readonly Plugin[] } };
   },
   { session, shells, checkProgram }: MonitorDeps,

@@ -7,10 +7,7 @@ import type { SessionMemory } from '../prompt/memory/session-memory-files.ts';
 import type { Hooks } from './create-hooks.ts';
 
 /** Subscribes hooks to changes of the running session: its folder, its model, its directories and its tasks. */
-export function subscribeSessionChangeHooks(
-  { live }: { readonly live: LiveSessionState },
-  hooks: Pick<Hooks, 'fireInBackground' | 'has'>,
-): void {
+export function subscribeSessionChangeHooks({ live }: { readonly live: LiveSessionState }, hooks: Hooks): void {
   let previous = live.current();
   live.onChange((_, now) => {
     const old = previous;
@@ -28,7 +25,7 @@ export function subscribeSessionChangeHooks(
   });
 }
 
-function fireTasks(before: readonly Todo[], after: readonly Todo[], hooks: Pick<Hooks, 'fireInBackground'>): void {
+function fireTasks(before: readonly Todo[], after: readonly Todo[], hooks: Hooks): void {
   const oldStatuses = new Map(before.map((todo) => [todo.content, todo.status]));
   for (const [index, { content, status }] of after.entries()) {
     const task = { task_id: String(index + 1), task_subject: content };
@@ -58,8 +55,8 @@ const MEMORY_TYPES = {
 /** Creates the feature that fires ConfigChange and InstructionsLoaded for the files that are new with a prompt. */
 export function createConfigChangeHooks(
   { settings }: { readonly settings: { loaded(): LoadedSettings } },
-  hooks: Pick<Hooks, 'fireInBackground' | 'has'>,
-  memory: Pick<SessionMemory, 'report'>,
+  hooks: Hooks,
+  memory: SessionMemory,
 ): Feature {
   let layers = mapLayers(settings.loaded().layers);
   const reported = new Set<string>();

@@ -14,7 +14,7 @@ export type DebugLog = {
 
 /** Opens the debug log, or returns `undefined` when debugging is off. Opened eagerly, so that a crash leaves a log. */
 export function openDebugLog(
-  options: Pick<CliRunOptions, 'debug' | 'debugFile'>,
+  options: CliRunOptions,
   ouroHome: string,
   sessionId: string,
   now: () => Date,

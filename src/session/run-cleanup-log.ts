@@ -189,7 +189,7 @@ export function registerRun(environment: Environment) {
     environment: { ...environment, variables: { ...environment.variables, [RUN_MARKER]: ledger.marker } },
     ready,
     /** Returns the ledger that records started and ended commands, in the session and for the next start. */
-    createLedger({ append, folder, path }: Pick<SessionTranscript, 'append' | 'folder' | 'path'>): BashDeps['ledger'] {
+    createLedger({ append, folder, path }: SessionTranscript): BashDeps['ledger'] {
       if (path !== undefined) ledger.recordSession(folder);
       return {
         started(child) {

@@ -154,7 +154,7 @@ function createPromptListener(checkpoints: Checkpoints): AgentListener {
 }
 
 type RewindDeps = {
-  readonly agent: Pick<Agent, 'state' | 'runExclusive'>;
+  readonly agent: Agent;
   readonly transcript: SessionTranscript;
   readonly checkpoints: SessionCheckpoints | undefined;
   /** Forgets which file contents the model has seen, because the messages may be gone. */

@@ -56,11 +56,11 @@ export type Session = Pick<Conversation, 'draft' | 'history'> & {
 
 /** The values of a conversation that are recorded, and what recording needs. */
 type RecordedCore = SessionCore & {
-  readonly repository: Pick<GitRepository, 'initialBranch'>;
+  readonly repository: GitRepository;
   readonly knownKeys: KnownKeys;
-  readonly model: Pick<ModelRegistry, 'port'>;
+  readonly model: ModelRegistry;
   readonly smallModel: () => string | undefined;
-  readonly meter: Pick<UsageMeter, 'addReply' | 'createReport'>;
+  readonly meter: UsageMeter;
 };
 
 type SessionDeps = { readonly opened: OpenedSession; readonly started: RegisteredRun };
@@ -174,7 +174,7 @@ function createTranscriptMirror(
 /** Creates the saver of the state for a resume: all of it with the first message, then changes after each run. */
 function createStateSaver(
   { options, live, meter }: RecordedCore,
-  { append }: Pick<SessionTranscript, 'append'>,
+  { append }: SessionTranscript,
   { stored: { worked: earlier = NO_WORK_DONE } }: OpenedSession,
 ) {
   const parts: (() => JsonObject)[] = [];
@@ -221,7 +221,7 @@ const IN_MEMORY_INPUT: Pick<Conversation, 'draft' | 'history'> = {
 
 /** Wraps a model port so that each request is recorded before it is sent. */
 function recordRequests(
-  transcript: Pick<SessionTranscript, 'append' | 'path'>,
+  transcript: SessionTranscript,
   knownTexts: Iterable<string>,
   { remove }: KnownKeys,
 ): (port: ModelPort) => ModelPort {
@@ -249,7 +249,7 @@ function recordRequests(
 /** Creates the listener that titles a session after the first answered prompt, unless it has a title. */
 function createTitleListener(
   live: LiveSessionState,
-  transcript: Pick<SessionTranscript, 'append' | 'path'>,
+  transcript: SessionTranscript,
   ask: TitleGenerator | undefined,
 ): (event: AgentEvent) => void {
   let prompt: string | undefined;

@@ -43,7 +43,7 @@ export type StoredSessionUndo = {
 /** Opens the undo of a stored session. A session that is open in another process is refused. */
 export async function openStoredSessionUndo(
   session: SessionSummary,
-  environment: Pick<Environment, 'ouroHome' | 'home' | 'version'>,
+  environment: Environment,
 ): Promise<{ readonly ok: true; readonly undo: StoredSessionUndo } | { readonly ok: false; readonly problem: string }> {
   const lock = await lockSession(session.path);
   if (!lock.ok) return { ok: false, problem: 'This session is open in another ouro process. Type /undo there.' };

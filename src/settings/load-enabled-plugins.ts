@@ -16,7 +16,7 @@ type LoadedPlugins = { readonly plugins: readonly Plugin[]; readonly problems: r
 /** Loads the plugins in use: those installed, enabled and unmodified since, and those given by flags. */
 export async function loadEnabledPlugins(
   store: OptionStore,
-  settings: Pick<Settings, 'enabledPlugins' | 'pluginConfigs'>,
+  settings: Settings,
   dirs: readonly PluginDirOption[],
 ): Promise<LoadedPlugins> {
   const ids = Object.entries(settings.enabledPlugins ?? {}).flatMap(([id, isOn]) => (isOn === false ? [] : [id]));

@@ -8,7 +8,7 @@ import type { TrustStore } from './trust-store.ts';
 export type ProgramApprovals = ReturnType<typeof createProgramApprovals>;
 
 type ApprovalDeps = {
-  readonly store: Pick<TrustStore, 'readMarks' | 'approve'>;
+  readonly store: TrustStore;
   readonly realDir: string;
   /** `this-run` approves all programs as they were when the run began, and stores nothing. */
   readonly override: 'this-run' | undefined;

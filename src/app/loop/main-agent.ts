@@ -14,8 +14,8 @@ type MainAgentDeps = {
   readonly mcp: McpServers;
   readonly loop: AgentLoopParts;
   readonly features: readonly Feature[];
-  readonly turnLog: Pick<TurnLog, 'expectCacheMiss'>;
-  readonly editor: Pick<IdeIntegration, 'waitUntilReady'>;
+  readonly turnLog: TurnLog;
+  readonly editor: IdeIntegration;
   /** Resolves when all processes of earlier runs have ended. */
   readonly ready: Promise<unknown>;
 };

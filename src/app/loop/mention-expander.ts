@@ -18,7 +18,7 @@ import type { SessionPermissions } from '../permissions/session-permissions.ts';
 const READ_TIMEOUT_MS = 30_000;
 
 type MentionDeps = {
-  readonly permissions: Pick<SessionPermissions, 'getPolicy' | 'fs'>;
+  readonly permissions: SessionPermissions;
   readonly mcp: Pick<McpServers, 'readMention'>;
 };
 

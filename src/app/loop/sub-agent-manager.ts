@@ -181,11 +181,7 @@ function describeUnknownAgent(wanted: string, runs: SubAgentRuns): string {
 }
 
 /** Creates the background sub-agents. Their end is reported with the model's next turn. */
-function createBackground(
-  { bus, inbox, now }: Core,
-  runs: SubAgentRuns,
-  { hooks, session }: Pick<SubAgentDeps, 'hooks' | 'session'>,
-) {
+function createBackground({ bus, inbox, now }: Core, runs: SubAgentRuns, { hooks, session }: SubAgentDeps) {
   const running = new Map<string, { readonly title: string; readonly startedAtMs: number }>();
 
   function onEnd({ id, callId, title, name = id }: SubAgent, { text }: SubAgentReport): void {

@@ -70,13 +70,13 @@ type FeaturedSubAgent = {
 export type ListSubAgentFeatures = (agent: FeaturedSubAgent, readState: FileReadState) => readonly Feature[];
 
 type AgentRunDeps = {
-  readonly session: Pick<Session, 'transcript'>;
+  readonly session: Session;
   readonly owners: SubAgentCallRegistry;
   readonly hooks: Hooks;
   readonly deps: QueryDepsFactory;
   readonly listSubAgentFeatures: ListSubAgentFeatures;
   readonly learn: ModelFallbacks['lookUpModels'];
-  readonly mcp: Pick<McpServers, 'leaseTools'>;
+  readonly mcp: McpServers;
 };
 
 const NO_HISTORY: SubAgentHistory = { messages: [], queued: [] };
@@ -95,7 +95,7 @@ export function createSubAgentRuns(core: Core, deps: AgentRunDeps): SubAgentRuns
     return readSubAgentMessages(folder, id).catch(() => NO_HISTORY);
   }
 
-  function updateRoster(agent: SubAgent, { isForHook }: SubAgentRun): void {
+  function updateRoster(agent: SubAgent, { isForHook }: Pick<SubAgentRun, 'isForHook'>): void {
     if (isForHook !== true) roster = updateSubAgent(roster, agent);
   }
 

@@ -10,7 +10,7 @@ import { readTraits } from '../../tools/read/read.ts';
 import { getToolFacts } from '../../tools/tool-traits.ts';
 import type { SessionPermissions } from './session-permissions.ts';
 
-type ReadDeps = { readonly permissions: Pick<SessionPermissions, 'getPolicy' | 'fs'>; readonly cwd: string };
+type ReadDeps = { readonly permissions: SessionPermissions; readonly cwd: string };
 
 /** Returns whether the Read tool could read a path unasked; `@` mentions follow the same rules. */
 export function canReadUnasked(path: string, deps: ReadDeps): boolean {

@@ -23,10 +23,7 @@ type GateDeps = Pick<Core, 'acceptsExternalFile' | 'bus' | 'cwd' | 'environment'
  * Creates the test whether an instruction file may be given to the model: only if the Read tool could read it unasked.
  * Imports of the user's own files, and files accepted with the folder, may be outside of it. Warns once per file.
  */
-export function createInstructionReadGate(
-  deps: GateDeps,
-  { getPolicy }: Pick<SessionPermissions, 'getPolicy'>,
-): MemoryDeps['mayRead'] {
+export function createInstructionReadGate(deps: GateDeps, { getPolicy }: SessionPermissions): MemoryDeps['mayRead'] {
   const warned = new Set<string>();
   const { bus, cwd, environment, live, repository, acceptsExternalFile } = deps;
   const bounds = listInstructionRoots(cwd, repository.root, environment.home);
@@ -50,7 +47,7 @@ export function createInstructionReadGate(
 const ACCEPT_HINT = ' Accept it with "ouro trust", or with an allow rule for Read.';
 
 type ExtensionGateDeps = Pick<PermissionPolicyInputs, 'options' | 'environment' | 'cwd'> & {
-  readonly trust: Pick<FolderTrust, 'isTrusted' | 'acceptsOutside'>;
+  readonly trust: FolderTrust;
 };
 
 /** Creates the same test for commands, skills, sub-agents and output styles, which are read before a session starts. */

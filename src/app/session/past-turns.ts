@@ -8,8 +8,8 @@ import type { Session } from '../../session/session.ts';
 import { readSessionForResume } from '../../session/store/read-session-for-resume.ts';
 
 type PastDeps = {
-  readonly agent: Pick<Agent, 'state'>;
-  readonly session: Pick<Session, 'opened' | 'transcript'>;
+  readonly agent: Agent;
+  readonly session: Session;
   readonly tools: () => readonly Tool[];
 };
 

@@ -102,7 +102,7 @@ export async function readFolderFiles(
  * folders are trusted themselves. Trusting this folder without seeing them never approved them.
  */
 export async function areParentSettingsApproved(
-  { marks, above }: Pick<FolderFiles, 'marks' | 'above'>,
+  { marks, above }: FolderFiles,
   known: TrustFingerprints,
   store: TrustStore,
 ): Promise<boolean> {

@@ -95,7 +95,7 @@ const MAX_NAMED_FILES = 20;
 
 /** Completes the results of interrupted calls with the files changed since then; also returns the records to append. */
 export async function completeDanglingCalls(
-  rebuilt: Pick<RebuiltSession, 'messages' | 'dangling'>,
+  rebuilt: RebuiltSession,
   changedSince: (timestamp: string) => Promise<readonly string[]>,
 ): Promise<{ readonly messages: readonly Message[]; readonly records: readonly SessionRecordBody[] }> {
   const { messages, dangling } = rebuilt;

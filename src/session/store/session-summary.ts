@@ -140,7 +140,7 @@ function findPromptAtEnd(tail: Buffer): string | undefined {
 }
 
 /** Returns whether a record holds a part of the conversation. */
-export function isConversationRecord({ type }: Pick<SessionRecord, 'type'>): boolean {
+export function isConversationRecord({ type }: SessionRecord): boolean {
   return ['user', 'assistant', 'reply', 'result', 'compact-boundary'].includes(type);
 }
 
