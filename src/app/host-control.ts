@@ -5,7 +5,7 @@ import { copyAsJson } from '../lib/json.ts';
 import { parseMcpServerEntry } from '../mcp/config/parse-mcp-server-entry.ts';
 import { hashMcpServerLaunch } from '../mcp/configured-mcp-server.ts';
 import { createHostMcpServerConfig, type McpHub } from '../mcp/hub.ts';
-import { previewRewind } from '../session/session-checkpoints.ts';
+import { previewRewind } from '../session/rewind.ts';
 import { findBuiltInToolTraits } from '../tools/tool-traits.ts';
 import type { ConversationParts } from './conversation-parts.ts';
 import { markFileReadByModel, readFileForSdkHost } from './permissions/host-file-access.ts';

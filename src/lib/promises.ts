@@ -29,7 +29,7 @@ export async function resolveUndefinedOnAbort<Result>(
 }
 
 /** A promise together with the functions that settle it. */
-type Deferred<Value> = {
+export type Deferred<Value> = {
   readonly promise: Promise<Value>;
   readonly resolve: (value: Value) => void;
   readonly reject: (error: Error) => void;

@@ -1,16 +1,14 @@
 import { join } from 'node:path';
-import { getUserPromptText } from '../context/compaction/kept-messages.ts';
 import type { AgentListener } from '../contracts/agent.ts';
 import type { AgentEvent } from '../contracts/event.ts';
 import type { Conversation } from '../contracts/frontend/conversation.ts';
 import type { JsonObject } from '../contracts/json.ts';
-import { type AssistantMessage, isTypedByUser } from '../contracts/message.ts';
-import type { ModelPort, RequestMessage, SerializedRequestPieces } from '../contracts/model.ts';
-import type { LiveSessionState, SessionCore } from '../contracts/session-core.ts';
+import { isTypedByUser } from '../contracts/message.ts';
+import type { ModelPort } from '../contracts/model.ts';
+import type { SessionCore } from '../contracts/session-core.ts';
 import type { GitRepository } from '../git/git-repository.ts';
 import type { KnownKeys } from '../lib/text/known-keys.ts';
-import { createTitleGenerator, type TitleGenerator } from '../model/generate-title.ts';
-import { serializeModelRequestParts } from '../model/providers/anthropic/messages-request.ts';
+import { createTitleGenerator } from '../model/generate-title.ts';
 import type { ModelRegistry } from '../model/registry/model-registry.ts';
 import type { UsageMeter } from '../model/usage-meter.ts';
 import type { ProcessLedger } from '../tools/bash/run-shell.ts';
@@ -27,10 +25,10 @@ import {
   type PreviousRequestHead,
 } from './persisted-state.ts';
 import { createSealContext, sealRecordedPermissions } from './records/permission-seal.ts';
+import { recordRequests } from './records/record-requests.ts';
 import { openTranscript, type SessionTranscript } from './records/session-transcript.ts';
+import { createTitleListener } from './records/title-listener.ts';
 import { createReplyJournal } from './reply-journal.ts';
-import { createRequestDigestEncoder, createRequestDigester } from './request-digest.ts';
-import { createRequestHeadRecorder } from './request-head.ts';
 import type { RegisteredRun } from './run-cleanup-log.ts';
 
 /** The parts of a conversation that outlive the process. */
@@ -218,66 +216,3 @@ const IN_MEMORY_INPUT: Pick<Conversation, 'draft' | 'history'> = {
   draft: { load: async () => undefined, save: () => undefined, clear: async () => undefined },
   history: { listRecent: async () => [], add: async () => undefined },
 };
-
-/** Wraps a model port so that each request is recorded before it is sent. */
-function recordRequests(
-  transcript: SessionTranscript,
-  knownTexts: Iterable<string>,
-  { remove }: KnownKeys,
-): (port: ModelPort) => ModelPort {
-  // A replay builds the request from the records, which have no keys.
-  const removeKeys = ({ system, before, serializeMessage, ...rest }: SerializedRequestPieces) => ({
-    ...rest,
-    system: remove(system),
-    before: remove(before),
-    serializeMessage: (message: RequestMessage) => remove(serializeMessage(message)),
-  });
-  const recordHead = createRequestHeadRecorder(knownTexts);
-  const digest = createRequestDigester();
-  const recordDigest = createRequestDigestEncoder();
-  if (transcript.path === undefined) return (port) => port;
-  return (port) => ({
-    ...port,
-    async *stream(request, options, signal) {
-      const records = [...recordHead(request), recordDigest(digest(removeKeys(serializeModelRequestParts(request))))];
-      await Promise.all(records.map((record) => transcript.append(record)));
-      return yield* port.stream(request, options, signal);
-    },
-  });
-}
-
-/** Creates the listener that titles a session after the first answered prompt, unless it has a title. */
-function createTitleListener(
-  live: LiveSessionState,
-  transcript: SessionTranscript,
-  ask: TitleGenerator | undefined,
-): (event: AgentEvent) => void {
-  let prompt: string | undefined;
-  let answer = '';
-  let asked = false;
-
-  async function setTitle(firstPrompt: string): Promise<void> {
-    const title = await ask?.(firstPrompt, answer);
-    if (title === undefined || live.current().title !== undefined) return;
-    live.update({ title });
-    await transcript.append({ type: 'title', title, by: 'model' });
-  }
-
-  return (event) => {
-    if (asked || ask === undefined || transcript.path === undefined) return;
-    if (event.type === 'message_end') {
-      const { message } = event;
-      if (message.role === 'user' && message.origin === 'prompt') prompt ??= getUserPromptText(message);
-      if (message.role === 'assistant') answer = getReplyText(message) || answer;
-    }
-    if (event.type !== 'agent_end' || event.terminal.reason !== 'completed') return;
-    if (prompt === undefined || live.current().title !== undefined) return;
-    asked = true;
-    // Not awaited: the title may arrive later.
-    void setTitle(prompt);
-  };
-}
-
-function getReplyText({ blocks }: AssistantMessage): string {
-  return blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
-}

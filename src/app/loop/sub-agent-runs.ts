@@ -1,12 +1,7 @@
-import type { AgentPort } from '../../agent/agent-deps.ts';
-import { composeAgent } from '../../agent/compose-agent.ts';
-import type { Agent } from '../../contracts/agent.ts';
-import type { AgentEvent, QueuedMessage } from '../../contracts/event.ts';
+import type { AgentEvent } from '../../contracts/event.ts';
 import type { SubAgentDefinition } from '../../contracts/extension.ts';
 import type { Feature } from '../../contracts/feature.ts';
 import type { Message } from '../../contracts/message.ts';
-import type { QueryDeps } from '../../contracts/query.ts';
-import type { Terminal } from '../../contracts/terminal-reason.ts';
 import type { ToolProgress } from '../../contracts/tool.ts';
 import type { Hooks } from '../../hooks/create-hooks.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
@@ -31,6 +26,7 @@ import type { SubAgentReport } from '../../tools/task/task.ts';
 import type { Core } from '../core.ts';
 import type { QueryDepsFactory } from './query-deps-factory.ts';
 import type { QueryingSubAgent } from './sub-agent-query-deps.ts';
+import { createSubAgentRunner, type SubAgentHistory, type SubAgentRunner } from './sub-agent-runner.ts';
 import { buildSubAgentInstructions, openSubAgentWorkspace } from './sub-agent-setup.ts';
 
 /** A run of a sub-agent: its prompt, and the call that started it. */
@@ -42,15 +38,15 @@ export type SubAgentRun = {
   readonly isForHook?: true;
 };
 
+/** A run that has started, and the report at its end. */
+type StartedRun = { readonly runner: SubAgentRunner; readonly report: Promise<SubAgentReport> };
+
 /** The sub-agents of a session and their runs. Each sub-agent has at most one run at a time. */
 export type SubAgentRuns = {
   getRegistry(): SubAgentRegistry;
   getRunner(id: string): SubAgentRunner | undefined;
   /** Starts a run at once. A sub-agent that has run before continues its conversation. */
-  start(
-    agent: SubAgent,
-    run: SubAgentRun,
-  ): { readonly runner: SubAgentRunner; readonly report: Promise<SubAgentReport> };
+  start(agent: SubAgent, run: SubAgentRun): StartedRun;
   messages(id: string): Promise<readonly Message[]>;
   /** Takes the sub-agents that were running when the last process ended. */
   takeInterrupted(): readonly SubAgent[];
@@ -86,7 +82,7 @@ export function createSubAgentRuns(core: Core, deps: AgentRunDeps): SubAgentRuns
   const { transcript } = deps.session;
   const { folder, path, sessionId } = transcript;
   let roster = buildSubAgentRegistry(listStoredSubAgents(folder));
-  const running = new Map<string, { readonly held: SubAgentRunner; readonly ended: Promise<unknown> }>();
+  const running = new Map<string, StartedRun>();
   /** History of sub-agents whose session is not stored on disk. */
   const inMemory = new Map<string, SubAgentHistory>();
 
@@ -95,19 +91,19 @@ export function createSubAgentRuns(core: Core, deps: AgentRunDeps): SubAgentRuns
     return readSubAgentMessages(folder, id).catch(() => NO_HISTORY);
   }
 
-  function updateRoster(agent: SubAgent, { isForHook }: Pick<SubAgentRun, 'isForHook'>): void {
+  function updateRoster(agent: SubAgent, { isForHook }: SubAgentRun): void {
     if (isForHook !== true) roster = updateSubAgent(roster, agent);
   }
 
-  async function record(agent: SubAgent, { isForHook }: Pick<SubAgentRun, 'isForHook'>): Promise<void> {
-    if (isForHook === true) return;
+  async function record(agent: SubAgent, run?: SubAgentRun): Promise<void> {
+    if (run?.isForHook === true) return;
     const { id, state, calls, tokens, line } = agent;
     const body =
       state === 'working' ? createSubAgentStartRecord(agent) : createSubAgentEndRecord({ state, calls, tokens, line });
     await transcript.appendToSubAgent(id, body);
   }
 
-  function start(initial: SubAgent, run: SubAgentRun): ReturnType<SubAgentRuns['start']> {
+  function start(initial: SubAgent, run: SubAgentRun): StartedRun {
     const isKnown = roster.has(initial.id);
     let agent: SubAgent = { ...initial, state: 'working', startedAtMs: core.now(), usage: NO_TOKEN_USAGE, text: '' };
     const onEvent = (event: AgentEvent) => {
@@ -118,7 +114,7 @@ export function createSubAgentRuns(core: Core, deps: AgentRunDeps): SubAgentRuns
       if (event.type === 'tool_start') run.report({ kind: 'agent', agentId, agentType, line, calls, tokens });
       return core.bus.emit({ type: 'subagent', callId, agentId, agentType, event });
     };
-    const runner = createSubAgentRunner(core, { sessionId, onEvent });
+    const runner = createSubAgentRunner(core, sessionId, onEvent);
 
     async function finish(): Promise<SubAgentReport> {
       const earlier = isKnown ? await readHistory(agent.id) : NO_HISTORY;
@@ -141,25 +137,26 @@ export function createSubAgentRuns(core: Core, deps: AgentRunDeps): SubAgentRuns
 
     updateRoster(agent, run);
     const report = finish();
-    running.set(agent.id, { held: runner, ended: report });
-    return { runner, report };
+    const started = { runner, report };
+    running.set(agent.id, started);
+    return started;
   }
 
   return {
     getRegistry: () => roster,
-    getRunner: (id) => running.get(id)?.held,
+    getRunner: (id) => running.get(id)?.runner,
     start,
-    messages: async (id) => running.get(id)?.held.messages() ?? (await readHistory(id)).messages,
+    messages: async (id) => running.get(id)?.runner.messages() ?? (await readHistory(id)).messages,
     takeInterrupted() {
       const interrupted = [...roster.values()].filter(
         ({ state, endedAtMs }) => state === 'cut' && endedAtMs === undefined,
       );
-      for (const agent of interrupted) void record(agent, {});
+      for (const agent of interrupted) void record(agent);
       return interrupted;
     },
     async close() {
-      for (const { held } of running.values()) held.stop();
-      await Promise.all([...running.values()].map(({ ended }) => ended));
+      for (const { runner } of running.values()) runner.stop();
+      await Promise.all([...running.values()].map(({ report }) => report));
     },
   };
 }
@@ -240,58 +237,5 @@ function createReport(agent: SubAgent, before: SubAgent, { problem, left }: RunE
     usage: agent.usage,
     durationMs: endedAtMs - startedAtMs,
     failed: problem !== undefined,
-  };
-}
-
-type SubAgentRunner = ReturnType<typeof createSubAgentRunner>;
-
-/** The history of a sub-agent: the messages of earlier runs, and its queued messages. */
-type SubAgentHistory = { readonly messages: readonly Message[]; readonly queued: readonly QueuedMessage[] };
-
-type RunnerDeps = {
-  readonly sessionId: string;
-  readonly onEvent: (event: AgentEvent) => Promise<void>;
-};
-
-type RunnerInput = { readonly features: readonly Feature[]; readonly deps: (port: AgentPort) => QueryDeps };
-
-/** Creates an agent like that of the conversation; its questions go to the conversation. */
-function createSubAgentRunner(core: Core, { sessionId, onEvent }: RunnerDeps) {
-  const end = new AbortController();
-  let agent: Agent | undefined;
-  let pending: readonly string[] = [];
-  return {
-    signal: end.signal,
-    stop: () => end.abort('user'),
-    messages: (): readonly Message[] => agent?.state().messages ?? [],
-    /** Queues a message for the end of its current turn; before the first turn, for its start. */
-    queueMessage(text: string) {
-      if (agent === undefined) pending = [...pending, text];
-      else agent.steer(text);
-    },
-    /** Runs it with a prompt. Resolves when no work is left. */
-    async run(prompt: string, { messages, queued, features, deps }: SubAgentHistory & RunnerInput): Promise<Terminal> {
-      const { model, effort, mode, cwd } = core.live.current();
-      const created = composeAgent(features, {
-        scope: 'calls',
-        sessionId,
-        messages,
-        queued,
-        listeners: [onEvent],
-        deps,
-        describe: () => ({ model, effort, mode, cwd }),
-        newId: core.newId,
-        now: core.now,
-      });
-      agent = created;
-      for (const text of pending) created.steer(text);
-      pending = [];
-      if (end.signal.aborted) return { reason: 'aborted_streaming' };
-      end.signal.addEventListener('abort', () => created.abort('user'));
-      await created.prompt(prompt);
-      // A message that arrived at the very end has started another run.
-      await created.waitForIdle();
-      return created.state().lastError ?? { reason: 'completed' };
-    },
   };
 }

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import type { AgentListener } from '../../contracts/agent.ts';
-import { getErrorPhrase } from '../../lib/errors.ts';
 import { fetch } from '../../lib/network/fetch.ts';
 import { createCallbackSchema, parseArgument } from '../../lib/parse-argument.ts';
-import { createDeferred } from '../../lib/promises.ts';
+import { createDeferred, type Deferred } from '../../lib/promises.ts';
 import { sleep } from '../../model/retry.ts';
 import type { SdkAgent } from '../agent/agent-commands.ts';
-import { createAgentReplica } from './agent-replica.ts';
+import { type AgentReplica, createAgentReplica } from './agent-replica.ts';
 import { createRemoteAgent } from './create-remote-agent.ts';
+import { createRemoteRequests, describeOutage, RefusedError } from './remote-requests.ts';
 import {
   type REMOTE_METHODS,
   type RemoteCallResult,
@@ -37,8 +37,6 @@ export type RemoteAgent = SdkAgent & {
 const MIN_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 5_000;
 const DEFAULT_TIMEOUT_MS = 60_000;
-/** The server sends something every 15 seconds; a connection that is silent for longer is dead. */
-const MAX_SILENCE_MS = 45_000;
 
 const optionsSchema = z.strictObject({
   token: z.string('must be a text').optional(),
@@ -62,25 +60,27 @@ export async function connectAgent(url: string | URL, options: ConnectOptions = 
   } = parseArgument('connectAgent', options, optionsSchema);
   const base = parseAddress(url);
   const closed = new AbortController();
-  const requests = createRequests({ base, token, timeoutMs, send, closed: closed.signal });
+  const requests = createRemoteRequests({ base, token, timeoutMs, send, closed: closed.signal });
   const listeners = new Set<AgentListener>();
   const calls = createPendingCalls();
-  const outage = createOutage(timeoutMs, () => calls.rejectAll(describeOutage(base, timeoutMs)));
-  const ready = createDeferred<ReturnType<typeof createAgentReplica>>();
-  let mirror: ReturnType<typeof createAgentReplica> | undefined;
-  let seen: Pick<RemoteStreamLine, 'cursor' | 'server'> | undefined;
+  /** Runs during an outage; waiting calls are rejected when it ends. */
+  const outage = createTimer(timeoutMs, () => calls.rejectAll(describeOutage(base, timeoutMs)));
+  const ready = createDeferred<AgentReplica>();
+  let replica: AgentReplica | undefined;
+  /** Position in the events of a server, from which a renewed connection continues. */
+  let seen: { readonly cursor: number; readonly server: string } | undefined;
   let delivery = Promise.resolve();
 
   function receive(line: RemoteStreamLine): void {
     if (seen !== undefined && seen.server !== line.server) calls.rejectAll('The server was restarted.');
     seen = { cursor: line.cursor, server: line.server };
     if ('state' in line) {
-      mirror ??= createAgentReplica(line.state);
-      mirror.replace(line.state);
-      ready.resolve(mirror);
+      replica ??= createAgentReplica(line.state);
+      replica.replace(line.state);
+      ready.resolve(replica);
     } else if ('event' in line) {
       const { event } = line;
-      mirror?.apply(event);
+      replica?.apply(event);
       for (const listener of listeners) delivery = delivery.then(() => listener(event)).catch(() => undefined);
     } else {
       // Listeners hear what led to the result first.
@@ -94,7 +94,7 @@ export async function connectAgent(url: string | URL, options: ConnectOptions = 
       ...(seen && { after: `${seen.cursor}`, server: seen.server }),
     };
     const onOpen = () => {
-      outage.end();
+      outage.stop();
       onConnection?.('connected');
     };
     for await (const line of requests.readEvents(query, onOpen))
@@ -103,7 +103,7 @@ export async function connectAgent(url: string | URL, options: ConnectOptions = 
 
   function end(reason: string): void {
     closed.abort();
-    outage.end();
+    outage.stop();
     calls.rejectAll(reason);
   }
 
@@ -148,68 +148,14 @@ export async function connectAgent(url: string | URL, options: ConnectOptions = 
   return { ...commands, close: () => end('The connection is closed.') };
 }
 
-type RequestDeps = {
-  readonly base: URL;
-  readonly token: string | undefined;
-  readonly timeoutMs: number;
-  readonly send: typeof fetch;
-  readonly closed: AbortSignal;
-};
-
-/** The requests of a connection. */
-function createRequests({ base, token, timeoutMs, send, closed }: RequestDeps) {
-  const headers = {
-    'content-type': 'application/json',
-    ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-  };
-
-  /** Sends a request, and names the address if that fails. */
-  async function reach(address: URL, init: RequestInit): Promise<Response> {
-    try {
-      return await send(address, { headers, ...init });
-    } catch (cause) {
-      if (cause instanceof Error && cause.name === 'TimeoutError')
-        throw new Error(describeOutage(address, timeoutMs), { cause });
-      throw new Error(`${address.origin} cannot be reached: ${getErrorPhrase(cause)}.`, { cause });
-    }
-  }
-
-  return {
-    post: (body: string) =>
-      reach(new URL('call', base), {
-        method: 'POST',
-        body,
-        signal: AbortSignal.any([closed, AbortSignal.timeout(timeoutMs)]),
-      }),
-    /** Yields the lines of the event stream until it ends, breaks or falls silent. */
-    async *readEvents(query: Readonly<Record<string, string>>, onOpen: () => void): AsyncGenerator<string> {
-      const silence = createSilenceLimit(MAX_SILENCE_MS);
-      try {
-        const address = new URL(`events?${new URLSearchParams(query)}`, base);
-        const response = await reach(address, { signal: AbortSignal.any([closed, silence.signal]) });
-        if (!response.ok)
-          throw new RefusedError(`${address.origin} answered ${response.status}: ${await response.text()}`);
-        onOpen();
-        yield* readLines(response, silence.restart);
-      } finally {
-        silence.stop();
-      }
-    },
-  };
-}
-
-function describeOutage({ origin }: URL, timeoutMs: number): string {
-  return `${origin} could not be reached for ${timeoutMs / 1_000} s.`;
-}
-
-/** Calls a function when an outage lasts too long. */
-function createOutage(timeoutMs: number, onTimeout: () => void) {
+/** Creates a timer that is started once, until it is stopped. */
+function createTimer(ms: number, onTimeout: () => void) {
   let timer: ReturnType<typeof setTimeout> | undefined;
   return {
     start(): void {
-      timer ??= setTimeout(onTimeout, timeoutMs);
+      timer ??= setTimeout(onTimeout, ms);
     },
-    end(): void {
+    stop(): void {
       clearTimeout(timer);
       timer = undefined;
     },
@@ -225,7 +171,7 @@ function parseAddress(url: unknown): URL {
 
 /** The calls that wait for their results. */
 function createPendingCalls() {
-  const pending = new Map<string, ReturnType<typeof createDeferred<unknown>>>();
+  const pending = new Map<string, Deferred<unknown>>();
   return {
     add(id: string): Promise<unknown> {
       const call = createDeferred<unknown>();
@@ -246,38 +192,4 @@ function createPendingCalls() {
       pending.clear();
     },
   };
-}
-
-/** Aborts a signal after some time without a restart. */
-function createSilenceLimit(ms: number) {
-  const controller = new AbortController();
-  const start = () => setTimeout(() => controller.abort(new Error('nothing arrived')), ms);
-  let timer = start();
-  const stop = () => clearTimeout(timer);
-  return {
-    signal: controller.signal,
-    stop,
-    restart() {
-      stop();
-      timer = start();
-    },
-  };
-}
-
-async function* readLines(response: Response, onBytes: () => void): AsyncGenerator<string> {
-  let rest = '';
-  const decoder = new TextDecoder();
-  const reader = response.body?.getReader();
-  for (let step = await reader?.read(); step !== undefined && !step.done; step = await reader?.read()) {
-    onBytes();
-    const parts = (rest + decoder.decode(step.value, { stream: true })).split('\n');
-    rest = parts.pop() ?? '';
-    // Empty lines keep the connection open.
-    for (const part of parts) if (part !== '') yield part;
-  }
-}
-
-/** The server refused the connection, so that a retry is of no use. */
-class RefusedError extends Error {
-  override readonly name = 'RefusedError';
 }
