@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { createCheckpoints } from '../checkpoints/create-checkpoints.ts';
+import { type Checkpoints, createCheckpoints } from '../checkpoints/create-checkpoints.ts';
 import type { RestoreResult } from '../checkpoints/restore-files.ts';
 import type { Environment } from '../contracts/environment.ts';
 import type { CheckpointInfo } from '../contracts/frontend/conversation.ts';
@@ -101,28 +101,8 @@ export async function openStoredSessionUndo(
         return { ok: false, problem };
       },
       async undoPaths(paths, to) {
-        const targets = await Promise.all(
-          paths.map(async (folder) => {
-            const isChosen = (path: string) => isPathInside(path, folder);
-            const last = await checkpoints.findLastUndoable(isChosen);
-            return { folder, isChosen, id: last === undefined ? undefined : (to ?? last) };
-          }),
-        );
-        const unchanged = targets.flatMap(({ id, folder }) => (id === undefined ? [folder] : []));
-        if (unchanged.length > 0)
-          return { ok: false, problem: `There is no file change to undo in: ${unchanged.join(', ')}.` };
-        const results: RestoreResult[] = [];
-        for (const { id = '', isChosen } of targets) {
-          const done = await checkpoints.restore(id, isChosen);
-          if (done === undefined) return { ok: false, problem: `There is no checkpoint ${id}.` };
-          results.push(done);
-        }
-        return describeRestore('', {
-          restored: results.flatMap(({ restored }) => restored),
-          removed: results.flatMap(({ removed }) => removed),
-          problems: results.flatMap(({ problems }) => problems),
-          failed: results.flatMap(({ failed }) => failed),
-        });
+        const done = await restorePaths(checkpoints, paths, to);
+        return 'problem' in done ? { ok: false, problem: done.problem } : describeRestore('', done);
       },
       async redo() {
         const done = await checkpoints.redo();
@@ -133,5 +113,34 @@ export async function openStoredSessionUndo(
         await transcript.close();
       },
     },
+  };
+}
+
+/** Restores the newest change set of these paths, or all changes since a checkpoint; nothing if one has no change. */
+async function restorePaths(
+  checkpoints: Checkpoints,
+  paths: readonly string[],
+  to: string | undefined,
+): Promise<RestoreResult | { readonly problem: string }> {
+  const targets: { readonly id: string; readonly isChosen: (path: string) => boolean }[] = [];
+  const unchanged: string[] = [];
+  for (const folder of paths) {
+    const isChosen = (path: string) => isPathInside(path, folder);
+    const last = await checkpoints.findLastUndoable(isChosen);
+    if (last === undefined) unchanged.push(folder);
+    else targets.push({ id: to ?? last, isChosen });
+  }
+  if (unchanged.length > 0) return { problem: `There is no file change to undo in: ${unchanged.join(', ')}.` };
+  const results: RestoreResult[] = [];
+  for (const { id, isChosen } of targets) {
+    const done = await checkpoints.restore(id, isChosen);
+    if (done === undefined) return { problem: `There is no checkpoint ${id}.` };
+    results.push(done);
+  }
+  return {
+    restored: results.flatMap(({ restored }) => restored),
+    removed: results.flatMap(({ removed }) => removed),
+    problems: results.flatMap(({ problems }) => problems),
+    failed: results.flatMap(({ failed }) => failed),
   };
 }

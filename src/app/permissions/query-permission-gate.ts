@@ -1,13 +1,12 @@
 import type { AgentPort } from '../../agent/agent-deps.ts';
 import type { ConversationInfo } from '../../contracts/frontend/conversation.ts';
 import type { HostFiles } from '../../contracts/frontend/host-capabilities.ts';
-import type { PermissionMode, Policy, RememberDestination, Rule } from '../../contracts/permission.ts';
+import type { PermissionMode, Policy, Rule } from '../../contracts/permission.ts';
 import type { QueryDeps } from '../../contracts/query.ts';
 import type { CallRequest } from '../../contracts/tool.ts';
 import { selectStricterMode } from '../../extensions/apply-agent.ts';
 import { MOUNT_NOT_ANSWERING, type MountHealth } from '../../lib/files/mount-health.ts';
 import { omitUndefined } from '../../lib/json.ts';
-import type { AnsweredScripts } from '../../permissions/answered-scripts.ts';
 import { serializeDecisionTrace } from '../../permissions/explain.ts';
 import { diskFs, rejectHungMountPaths } from '../../permissions/permission-fs.ts';
 import {
@@ -22,22 +21,18 @@ import { getToolFacts } from '../../tools/tool-traits.ts';
 /** A denied call, as listed in results and `/permissions`. */
 export type DeniedToolCall = ConversationInfo['permissionDenials'][number];
 
-/** The dependencies of all gates of a session. */
-export type QueryPermissionGateDeps = {
+/** The dependencies of all gates of a session; each gate adds who answers and what it previews. */
+export type QueryPermissionGateDeps = Omit<
+  PermissionGateDeps,
+  'fs' | 'getPolicy' | 'getToolFacts' | 'askHook' | 'askJudge' | 'askUser' | 'createPreview'
+> & {
   readonly getPolicy: (cwd: string, mode?: PermissionMode) => Policy;
   readonly getMode: () => PermissionMode;
   /** Home folder, and the editor whose unsaved files edits are previewed against. */
   readonly files: { readonly home: string; readonly editor: HostFiles | undefined };
   readonly mounts: MountHealth;
   readonly canAsk: boolean;
-  readonly onDecision: (entry: GateDecisionRecord) => void;
   readonly onDenial: (denial: DeniedToolCall) => void;
-  readonly answeredScripts: AnsweredScripts;
-  readonly rememberRules: (rules: readonly string[], destination: RememberDestination) => Promise<void>;
-  readonly changeMode: (mode: PermissionMode) => void;
-  readonly offerSandbox: NonNullable<PermissionGateDeps['offerSandbox']>;
-  readonly turnOnSandbox: () => void;
-  readonly newId: () => string;
 };
 
 /** The agent port extended by those who may answer before the user: a hook, and the judge of auto mode. */
@@ -64,6 +59,7 @@ export function createQueryPermissionGate(
 ): QueryDeps['gate'] {
   const fs = rejectHungMountPaths(diskFs, deps.mounts);
   const gate = createPermissionGate({
+    ...deps,
     getPolicy(cwd) {
       const policy = deps.getPolicy(cwd, selectStricterMode(deps.getMode(), bounds.mode));
       const { getRules = () => [], firstRoot, notesFolder: notes } = bounds;
@@ -77,12 +73,6 @@ export function createQueryPermissionGate(
     ...(bounds.askUser === undefined && !deps.canAsk ? {} : { askUser: bounds.askUser ?? port.askPermission }),
     createPreview: (facts, cwd, signal) => previewEdit(facts, { cwd, ...deps.files }, signal),
     onDecision: createRecorder(deps, port),
-    answeredScripts: deps.answeredScripts,
-    rememberRules: deps.rememberRules,
-    changeMode: deps.changeMode,
-    offerSandbox: deps.offerSandbox,
-    turnOnSandbox: deps.turnOnSandbox,
-    newId: deps.newId,
   });
   return async (request, hint, signal) => {
     const message = await explainHungPath(request, deps);

@@ -2,8 +2,9 @@ import { expect, test } from 'vitest';
 import type { AgentEvent } from '../../../src/contracts/event.ts';
 import type { AssistantBlock, Message } from '../../../src/contracts/message.ts';
 import type { SessionRecord } from '../../../src/contracts/session.ts';
+import { createEventRecorder } from '../../../src/session/records/event-records.ts';
 import { rebuildSession } from '../../../src/session/records/rebuild-session.ts';
-import { createEventRecorder, createSessionRecord } from '../../../src/session/records/session-record-writer.ts';
+import { createSessionRecord } from '../../../src/session/records/session-record-writer.ts';
 import { buildPastEvents } from '../../../src/session/resume/past-events.ts';
 
 type Timed = readonly [second: number, event: AgentEvent | { readonly spentUsd: number }];
