@@ -63,6 +63,7 @@ export async function loadMemoryFolder(
   for (const location of listMemoryLocations(folder, scope)) await loadMemoryLocation(loader, location, folder);
 }
 
+/** Loads the rule files of a folder, and the files they import. */
 export async function loadMemoryRuleFiles(loader: MemoryLoader, folder: string): Promise<void> {
   for (const location of await listMemoryRuleFiles(folder)) await loadMemoryLocation(loader, location, folder);
 }

@@ -197,6 +197,7 @@ export function setLiveCallStatus(
   );
 }
 
+/** Ends a call, and prints what is finished with it. */
 export function endLiveCall(view: ViewState, event: ToolEnd, nowMs: number): ViewState {
   const { callId, status, display, result, denial } = event;
   return printFinishedPieces(

@@ -11,6 +11,7 @@ export function getUserMessageText(blocks: readonly UserBlock[]): string {
   return texts.length > 0 ? texts.join('\n') : blocks.flatMap(formatAttachment).join('\n');
 }
 
+/** Returns the text of a queued message as it was typed. */
 export function getQueuedText({ message }: QueuedMessage): string {
   return message.command ?? getUserMessageText(message.blocks);
 }

@@ -15,6 +15,7 @@ export type OverlayChoice = {
   readonly group?: string;
 };
 
+/** The effect of choosing an entry of a picker. */
 export type PickerPurpose = 'theme' | 'rewind' | 'restore';
 
 /** The list of resumable sessions: matching titles at once, matches in their messages as they are found. */

@@ -51,6 +51,7 @@ export type PendingRetry = {
 /** The thinking of the model while it lasts: start time and the last part of the text. */
 export type LiveThinking = { readonly sinceMs: number; readonly tail: string };
 
+/** The facts that the status line shows. */
 export type StatusLineFacts = {
   readonly mode: string;
   readonly hasAutoMode?: true;

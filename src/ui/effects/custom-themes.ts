@@ -16,6 +16,7 @@ type CustomThemesDeps = {
 /** Themes that need no file. */
 const BUILT_IN: readonly string[] = ['auto', ...THEME_NAMES];
 
+/** Creates the loader of the themes of the user, which are read again when their file changes. */
 export function createCustomThemes({ conversation, output, updateView, repaint }: CustomThemesDeps) {
   let stopWatching: (() => void) | undefined;
   let chosen = 'auto';

@@ -114,6 +114,7 @@ type LeftoverDeps = {
 
 const SENDING_EFFECTS: readonly UiEffect['type'][] = ['prompt', 'prompt_instead', 'steer', 'follow_up'];
 
+/** Creates the offer of a draft that an earlier session left. */
 export function createLeftoverOffer({ conversation, updateView, now }: LeftoverDeps) {
   let offered: { readonly text: string; readonly stored: LeftoverDraft } | undefined;
 

@@ -13,6 +13,7 @@ type SessionListDeps = {
 /** Shorter queries match every session. */
 const MIN_QUERY_LENGTH = 3;
 
+/** Creates the actions of the list of sessions, which is opened and searched. */
 export function createSessionListActions({ conversation, updateView }: SessionListDeps) {
   let searching = new AbortController();
 

@@ -155,6 +155,7 @@ export function refreshReview(
   });
 }
 
+/** Shows a pasted text on a page. */
 export function openPastePage(text: string, host: UiEffectHost): Promise<void> {
   return openPage('Paste', { kind: 'text', markdown: formatCodeBlock(text) }, host);
 }

@@ -33,6 +33,7 @@ type AgentEffect =
   | { readonly type: 'drop_context' }
   | { readonly type: 'remember'; readonly text: string };
 
+/** The effects on the screen or on what surrounds it. */
 export type ScreenEffect =
   | { readonly type: 'copy' | 'write_page' | 'view_paste'; readonly text: string }
   /** Shows the whole question where it does not fit. */
@@ -59,10 +60,12 @@ export type ScreenEffect =
 /** The result of an input event: the new view, and the effects to run. */
 export type InputResult = { readonly view: ViewState; readonly effects: readonly UiEffect[] };
 
+/** Creates a result that only changes the view. */
 export function withoutEffects(view: ViewState): InputResult {
   return { view, effects: [] };
 }
 
+/** Creates a result with effects. */
 export function withEffects(view: ViewState, ...effects: readonly UiEffect[]): InputResult {
   return { view, effects };
 }

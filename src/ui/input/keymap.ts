@@ -79,6 +79,7 @@ export type Keymap = {
   readonly findBinding: (prefix: string, chord: string) => KeyBinding | 'prefix' | undefined;
 };
 
+/** Creates a keymap from chords, of which some have a prefix key. */
 export function createKeymap(keys: Readonly<Record<string, KeyActionName>>): Keymap {
   const bindings = new Map<string, KeyBinding | 'prefix'>();
   for (const [chord, name] of Object.entries(keys)) {
@@ -89,6 +90,7 @@ export function createKeymap(keys: Readonly<Record<string, KeyActionName>>): Key
   return { findBinding: (prefix, chord) => bindings.get(prefix === '' ? chord : `${prefix} ${chord}`) };
 }
 
+/** The keymap without changes by the user. */
 export const DEFAULT_KEYMAP = createKeymap(DEFAULT_KEY_BINDINGS);
 
 /** The resolved key bindings, with a message for each entry that could not be applied. */

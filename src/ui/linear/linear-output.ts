@@ -18,6 +18,7 @@ import { renderPageRows } from '../widgets/viewer/page-rows.ts';
 /** Writes lines below the line being typed. While an editor uses the terminal, lines are queued. */
 export type LinearWriter = ReturnType<typeof createLinearWriter>;
 
+/** Creates the writer of the linear screen, which keeps its prompt below all output. */
 export function createLinearWriter(
   reader: Pick<Interface, 'line' | 'prompt' | 'pause' | 'resume'>,
   terminal: ScreenTerminal,

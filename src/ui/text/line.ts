@@ -42,10 +42,12 @@ export function insertNoBreakSpaces(text: string): string {
   return text.replaceAll(' ', '\u00a0');
 }
 
+/** Creates a span without style. */
 export function plain(text: string): StyledSpan {
   return { text };
 }
 
+/** Creates a span in the color of a theme token. */
 export function colored(token: ThemeToken, text: string): StyledSpan {
   return { text, style: { token } };
 }

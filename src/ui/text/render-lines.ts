@@ -4,6 +4,7 @@ import { type RowTextRange, wrapHard, wrapRanges } from '../../lib/text/text-wra
 import type { Paint } from '../theme/paint.ts';
 import { type LogicalLine, measureSpans, type StyledSpan, sliceSpans } from './line.ts';
 
+/** The width and the rules for wrapping lines into rows. */
 export type RowWrapOptions = {
   readonly width: number;
   /** `history` leaves lines unbroken for the terminal to wrap, `live` wraps all lines so that rows can be counted. */
@@ -38,6 +39,7 @@ export function wrapLines(lines: readonly LogicalLine[], width: number): readonl
   return wrapAll(lines, { width, zone: 'live' });
 }
 
+/** Paints a row for the terminal, with its links. */
 export function paintRow(row: ScreenRow, { paint, links }: RowTarget): Printable {
   return joinPrintable(
     row.map(({ text, style, href }) => {

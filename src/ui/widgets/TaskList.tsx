@@ -31,6 +31,7 @@ function renderTaskListLine(todos: readonly Todo[], context: RenderContext): Log
   );
 }
 
+/** Renders the task list as a column: a head, and one line a task. */
 export function renderTaskListColumn(todos: readonly Todo[], context: RenderContext): readonly LogicalLine[] {
   const done = todos.filter(({ status }) => status === 'completed').length;
   return [

@@ -11,6 +11,7 @@ export function findNearest(folder: string, names: readonly string[], fs: Permis
   return found.length > 0 || folder === dirname(folder) ? found : findNearest(dirname(folder), names, fs);
 }
 
+/** Returns whether there is a file or folder. */
 export function isThere(fs: PermissionFs, path: string): boolean {
   try {
     return fs.lstat(path) !== undefined;
@@ -23,6 +24,7 @@ export function isThere(fs: PermissionFs, path: string): boolean {
 export const readPresentFile = (fs: PermissionFs, path: string) =>
   isThere(fs, path) ? (readTextFile(fs, path) ?? '') : '';
 
+/** Lists the names in a folder, up to a limit; none if it cannot be read. */
 export function listNames(fs: PermissionFs, folder: string): readonly string[] {
   try {
     return fs.readdir(folder).slice(0, MAX_NAMES);
@@ -31,4 +33,5 @@ export function listNames(fs: PermissionFs, folder: string): readonly string[] {
   }
 }
 
+/** Computes the hash of a text. */
 export const computeHash = (text: string) => createHash('sha256').update(text).digest('hex');

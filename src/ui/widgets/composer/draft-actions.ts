@@ -156,6 +156,7 @@ export function sendDraft(view: ViewState, lane: 'next' | 'after', nowMs: number
   }
 }
 
+/** Runs the command chosen in the menu, and remembers it in the history. */
 export function runChosenMenuCommand(view: ViewState, line: string): InputResult {
   const editor = applyDraftEditorAction(view.editor, { type: 'sent', entry: `/${line}` }, 0);
   return {

@@ -35,6 +35,7 @@ import {
   findWordStart,
 } from './text-boundaries.ts';
 
+/** An action of the editor of the draft. */
 export type DraftEditorAction =
   | { readonly type: 'insert' | 'paste'; readonly text: string }
   | { readonly type: 'image'; readonly name: string; readonly bytes: number; readonly path: string }

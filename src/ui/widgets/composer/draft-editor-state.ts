@@ -24,6 +24,7 @@ export type HistorySearch = {
   readonly found: number | undefined;
 };
 
+/** A change of the text, from which undo restores it. */
 export type DraftTextChange = { readonly at: number; readonly removed: string; readonly inserted: string };
 
 /** The part of the editor state that undo restores besides the text. */
@@ -42,6 +43,7 @@ export type LastAction =
   | { readonly kind: 'type' | 'erase'; readonly timeMs: number }
   | { readonly kind: 'yank'; readonly from: number; readonly to: number };
 
+/** The state of the editor of the draft. */
 export type DraftEditorState = DraftText & {
   /** Width of a visual row in columns. */
   readonly width: number;
@@ -63,6 +65,7 @@ export type DraftEditorState = DraftText & {
 
 const MAX_UNDO_STEPS = 2000;
 
+/** Creates the editor, with the draft and the history of the session. */
 export function createDraftEditor(
   initial: {
     readonly draft?: DraftText;

@@ -23,6 +23,7 @@ export function FirstRun({ layout: { head, dialog } }: { readonly layout: FirstR
   );
 }
 
+/** The properties of the terminal that the screen depends on. */
 export type FirstRunRendererOptions = Pick<ScreenOptions, 'depth' | 'background' | 'glyphs' | 'resizeMode'>;
 
 /** Creates the output that redraws the screen with every change, and erases it at the end. */

@@ -20,6 +20,7 @@ export type FirstRunInputResult =
 type KeyInput = Extract<InputEvent, { type: 'key' }>;
 type InputPage = Extract<FirstRunPage, { kind: 'key' | 'address' }>;
 
+/** Handles a key or a paste on the first-run screen. */
 export function handleFirstRunInput(state: FirstRunScreenState, input: InputEvent): FirstRunInputResult {
   const { page } = state;
   if (input.type === 'paste') {

@@ -8,8 +8,10 @@ export type FirstRunPage =
 
 /** The questions of the first-run screen, asked one at a time in this order. */
 export const FIRST_RUN_STEPS = ['trust', 'bypass', 'model', 'takeOver'] as const;
+/** One of the questions. */
 export type FirstRunStep = (typeof FIRST_RUN_STEPS)[number];
 
+/** The state of the first-run screen: the questions, the answers so far, and the page. */
 export type FirstRunScreenState = {
   readonly question: FirstRunQuestions;
   readonly servers: 'looking' | readonly LocalModelServer[];
@@ -86,6 +88,7 @@ export function getFirstRunAnswers({
   return takeOver === undefined ? undefined : { trust, model, takeOver, bypass, typed };
 }
 
+/** Lists the models of all local servers that were found. */
 export function listLocalModels({ servers }: FirstRunScreenState): readonly string[] {
   return servers === 'looking' ? [] : servers.flatMap(({ models }) => models);
 }

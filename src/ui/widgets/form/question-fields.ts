@@ -73,6 +73,7 @@ export function joinAnswers(question: UserQuestion, index: number, answers: read
   return problem === undefined ? { ok: true, answer } : { ok: false, problem };
 }
 
+/** Parses a typed answer by the field of the form that it is for. */
 export function parseTypedAnswer(question: UserQuestion, index: number, text: string): ParsedAnswer {
   const field = getFormFields(question)[index];
   if (field === undefined) return { ok: true, answer: text };

@@ -19,6 +19,7 @@ const KNOWN_TYPES = new Set(
   ).split(' '),
 );
 
+/** Returns whether a token is of a kind that the renderer knows. */
 export function isKnownMarkdownToken(token: Token): token is MarkedToken {
   return KNOWN_TYPES.has(token.type);
 }

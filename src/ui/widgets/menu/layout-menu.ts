@@ -72,8 +72,10 @@ export function getQueryCaret(title: string, query: string): number {
 }
 
 const QUERY_MARK = '  > ';
+/** The title of the list of sessions. */
 export const SESSION_LIST_TITLE = 'Resume';
 
+/** Returns the rows of a menu, with its head and footer. */
 export function getMenuHeight({ head, rows, footer }: MenuLayout): number {
   return (head === undefined ? 0 : 1) + rows.length + footer.length;
 }

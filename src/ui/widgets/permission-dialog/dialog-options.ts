@@ -210,6 +210,7 @@ export function isAnsweredTogether(request: DialogRequest): boolean {
   return (facts.kind === 'read' || facts.kind === 'edit') && !isSuspicious;
 }
 
+/** Creates the options of the list of requests: allow all that may be answered together, or go back. */
 export function createRequestListOptions(listed: readonly DialogRequest[]): readonly DialogOption[] {
   const ids = listed.filter(isAnsweredTogether).map(({ id }) => id);
   const action: DialogAction = { type: 'answer_several', ids };

@@ -31,6 +31,7 @@ export type DialogState =
       readonly form: DialogForm;
     };
 
+/** The state of a dialog that is shown. */
 export type OpenDialog = Extract<DialogState, { stage: 'open' }>;
 
 /** Time after a dialog appears, or after an answer, in which keys are ignored: they were meant for something else. */
@@ -95,6 +96,7 @@ export function getDialogReadyTime({ armedAtMs }: OpenDialog): number {
   return armedAtMs === undefined ? Number.POSITIVE_INFINITY : armedAtMs + ARMED_MS;
 }
 
+/** Returns whether keys are answers to the dialog already. */
 export function acceptsKeys({ armedAtMs, isReady }: OpenDialog): boolean {
   return armedAtMs !== undefined && isReady;
 }
@@ -136,6 +138,7 @@ export function createKeyOption(key: string, label: string, action: DialogAction
   return { key, label, action, position: 'footer' };
 }
 
+/** Creates an option that is listed, with the key that chooses it. */
 export function createChoiceOption(key: string, label: string, action: DialogAction): DialogOption {
   return { key, label, action, position: 'list' };
 }

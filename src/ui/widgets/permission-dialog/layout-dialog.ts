@@ -130,12 +130,14 @@ function createTitle(
   };
 }
 
+/** Creates the body of a dialog, before it is laid out. */
 export function createDialogBody(request: DialogRequest, dialog: OpenDialog, context: RenderContext): DialogBody {
   return request.kind === 'permission'
     ? createPermissionBody(request.permission, context, dialog.form.details)
     : createQuestionBody(request, dialog);
 }
 
+/** Formats the title of a dialog. */
 export function formatDialogTitle(request: DialogRequest, context: RenderContext): string {
   return request.kind === 'permission'
     ? formatPermissionTitle(request.permission, context)

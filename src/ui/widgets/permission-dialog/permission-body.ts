@@ -43,6 +43,7 @@ export const EMPTY_DIALOG_BODY: DialogBody = {
   details: [],
 };
 
+/** Formats the title of a permission prompt. */
 export function formatPermissionTitle(request: PermissionRequest, { cwd }: RenderContext): string {
   const suffix = request.agentId === undefined ? '' : ' (sub-agent)';
   return `${sanitize(formatTitle(request, cwd), 'line')}${suffix}`;

@@ -60,6 +60,7 @@ export function pauseDialogKeysAfterResize(view: ViewState, nowMs: number): View
   return view.dialog.stage === 'none' ? view : { ...view, keys: { ...view.keys, refocusedAtMs: nowMs } };
 }
 
+/** Returns the request of an event that asks the user something. */
 export function toDialogRequest(event: AgentEvent): DialogRequest | undefined {
   if (event.type === 'permission_request')
     return { kind: 'permission', id: event.request.id, permission: event.request };

@@ -168,6 +168,7 @@ export function fitLiveBlocks<Block extends BlockSize>(blocks: readonly Block[],
   return shown;
 }
 
+/** Returns the rows of all blocks together. */
 export function getTotalBlockHeight(blocks: readonly BlockSize[]): number {
   return blocks.reduce((sum, { height }) => sum + height, 0);
 }

@@ -32,6 +32,7 @@ export type ToolCallEntry = {
   readonly progress?: ToolProgress;
 };
 
+/** Returns whether a call has its result. */
 export function hasCallEnded(entry: ToolCallEntry): boolean {
   return entry.state.status === 'ended';
 }
@@ -64,6 +65,7 @@ const ROW_CHARS = 100;
 /** Fewer lines than these are never hidden: a note about them would save nothing. */
 export const MIN_HIDDEN_LINES = 4;
 
+/** Returns how many rows of output are shown. */
 export function getMaxOutputRows(
   { caller }: Pick<ToolCallEntry, 'caller'>,
   { status }: Pick<EndedCallOutcome, 'status'>,

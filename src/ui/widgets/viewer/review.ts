@@ -116,6 +116,7 @@ function describeRefusal({ hunks, decisions }: Pick<ReviewPage, 'hunks' | 'decis
 
 type KeyInput = Extract<InputEvent, { type: 'key' }>;
 
+/** The effect of a key in a review. */
 export type ReviewKeyResult =
   | { readonly type: 'page'; readonly page: ReviewPage }
   /** The review is finished and its decisions are sent. */

@@ -19,6 +19,7 @@ export type ViewerContext = {
   readonly layOut: (page: ViewerPage, options: ViewerPageOptions) => readonly ViewerRow[];
 };
 
+/** The effect of a key in the viewer. */
 export type ViewerKeyResult =
   | Exclude<ReviewKeyResult, { type: 'page' }>
   | { readonly type: 'stay'; readonly viewer: ViewerState }
