@@ -12,7 +12,6 @@ import { createTitleGenerator } from '../model/generate-title.ts';
 import type { ModelRegistry } from '../model/registry/model-registry.ts';
 import type { UsageMeter } from '../model/usage-meter.ts';
 import type { ProcessLedger } from '../tools/bash/run-shell.ts';
-import { openDebugLog } from './debug-log.ts';
 import { createDraftStore } from './input/draft-store.ts';
 import { createPromptHistory } from './input/prompt-history.ts';
 import { type ClaudeTranscriptMirror, createClaudeTranscriptMirror } from './mirror/claude-transcript-mirror.ts';
@@ -24,6 +23,7 @@ import {
   NO_WORK_DONE,
   type PreviousRequestHead,
 } from './persisted-state.ts';
+import { openDebugLog } from './records/debug-log.ts';
 import { createSealContext, sealRecordedPermissions } from './records/permission-seal.ts';
 import { recordRequests } from './records/record-requests.ts';
 import { openTranscript, type SessionTranscript } from './records/session-transcript.ts';

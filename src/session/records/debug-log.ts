@@ -1,9 +1,9 @@
 import { chmodSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { AgentEvent } from '../contracts/event.ts';
-import type { CliRunOptions } from '../contracts/frontend/cli-run-options.ts';
-import { getErrorPhrase } from '../lib/errors.ts';
-import { stringifyRedacted } from '../lib/text/redact-secrets.ts';
+import type { AgentEvent } from '../../contracts/event.ts';
+import type { CliRunOptions } from '../../contracts/frontend/cli-run-options.ts';
+import { getErrorPhrase } from '../../lib/errors.ts';
+import { stringifyRedacted } from '../../lib/text/redact-secrets.ts';
 
 /** The log written for `--debug`: one line of JSON per event, with its time. */
 export type DebugLog = {
