@@ -10,20 +10,21 @@ import type { Settings, SettingsLayer, SettingsProblem } from '../contracts/sett
 import { ignoreMissingFile } from '../lib/errors.ts';
 import { readFileOrPipe } from '../lib/files/read-regular-file.ts';
 import { omitUndefined } from '../lib/json.ts';
+import { createLazy } from '../lib/memoize.ts';
 import { describeSandboxRequest } from '../lib/processes/program-check.ts';
 import { formatBytes } from '../lib/text/format.ts';
 import { listSettingKeys } from './list-setting-keys.ts';
 
 /** Keys that start programs or grant permissions; in a project's settings, every change to them needs approval. */
 const APPROVAL_KEYS = listSettingKeys('needsApproval');
-const TOP_LEVEL_KEYS = APPROVAL_KEYS.filter((name) => !name.includes('.'));
-const PERMISSION_KEYS = APPROVAL_KEYS.filter((name) => name.startsWith('permissions.')).map((name) =>
-  name.slice('permissions.'.length),
+const listTopLevelKeys = createLazy(() => APPROVAL_KEYS.filter((name) => !name.includes('.')));
+const listPermissionKeys = createLazy(() =>
+  APPROVAL_KEYS.flatMap((name) => (name.startsWith('permissions.') ? [name.slice('permissions.'.length)] : [])),
 );
 
 function pickApprovalSettings({ permissions = {}, ...settings }: Settings): object {
-  const powers = pick(TOP_LEVEL_KEYS, settings);
-  const granted = pick(PERMISSION_KEYS, permissions);
+  const powers = pick(listTopLevelKeys(), settings);
+  const granted = pick(listPermissionKeys(), permissions);
   return Object.keys(granted).length === 0 ? powers : { ...powers, permissions: granted };
 }
 
@@ -49,7 +50,7 @@ export function dropSettingsGrants(layer: SettingsLayer): {
   readonly problems: readonly SettingsProblem[];
 } {
   const { permissions, ...rest } = layer.settings;
-  const kept = Object.fromEntries(Object.entries(rest).filter(([key]) => !TOP_LEVEL_KEYS.includes(key)));
+  const kept = Object.fromEntries(Object.entries(rest).filter(([key]) => !listTopLevelKeys().includes(key)));
   const { deny, ask } = permissions ?? {};
   const denyAndAsk = { ...omitUndefined({ deny, ask }) };
   const keys = listApprovalKeys(layer.settings).join(', ');
@@ -61,8 +62,8 @@ export function dropSettingsGrants(layer: SettingsLayer): {
 }
 
 function listApprovalKeys({ permissions = {}, ...settings }: Settings): readonly string[] {
-  const granted = Object.keys(pick(PERMISSION_KEYS, permissions)).map((key) => `permissions.${key}`);
-  return [...Object.keys(pick(TOP_LEVEL_KEYS, settings)), ...granted];
+  const granted = Object.keys(pick(listPermissionKeys(), permissions)).map((key) => `permissions.${key}`);
+  return [...Object.keys(pick(listTopLevelKeys(), settings)), ...granted];
 }
 
 /** Describes the effects of settings, for the user to review. */

@@ -30,9 +30,10 @@ const IMPLICIT_FILES: readonly (readonly [programs: RegExp, files: readonly stri
   [/^just$/, ['justfile', 'Justfile', 'JUSTFILE', '.justfile']],
   [
     /^(?:go-)?task$/,
-    ['', '.dist'].flatMap((end) =>
-      ['Taskfile', 'taskfile'].flatMap((name) => [`${name}${end}.yml`, `${name}${end}.yaml`]),
-    ),
+    splitWords(`
+      Taskfile.yml Taskfile.yaml taskfile.yml taskfile.yaml
+      Taskfile.dist.yml Taskfile.dist.yaml taskfile.dist.yml taskfile.dist.yaml
+    `),
   ],
   [/^(?:drake|rake)$/, ['Rakefile', 'rakefile', 'Rakefile.rb', 'rakefile.rb']],
   [/^(?:uv|poetry|pdm|hatch|rye|pixi)$/, ['pyproject.toml', 'uv.toml', 'pixi.toml', '.venv/pyvenv.cfg']],
@@ -40,9 +41,10 @@ const IMPLICIT_FILES: readonly (readonly [programs: RegExp, files: readonly stri
   [/^composer$/, ['composer.json']],
   [
     /^(?:docker-compose|podman-compose|compose)$/,
-    ['compose', 'docker-compose'].flatMap((name) =>
-      ['', '.override'].flatMap((end) => [`${name}${end}.yml`, `${name}${end}.yaml`]),
-    ),
+    splitWords(`
+      compose.yml compose.yaml compose.override.yml compose.override.yaml
+      docker-compose.yml docker-compose.yaml docker-compose.override.yml docker-compose.override.yaml
+    `),
   ],
   [
     /^(?:mise|rtx|asdf)$/,

@@ -25,17 +25,17 @@ type LocalServerPort = { readonly name: string; readonly prefix: string; readonl
 /** Timeout for a server given by address, which may be remote. */
 const NAMED_TIMEOUT_MS = 5000;
 
-/** Presets without key variables are local servers. */
-const DEFAULT_SERVERS: readonly LocalServerPort[] = [...PROVIDER_PRESETS].flatMap(
-  ([prefix, { label, baseUrl, keyVariables }]) =>
+/** Lists the presets without key variables, which are local servers. */
+const listPresetServers = (): readonly LocalServerPort[] =>
+  [...PROVIDER_PRESETS].flatMap(([prefix, { label, baseUrl, keyVariables }]) =>
     keyVariables.length > 0 ? [] : [{ name: label, prefix, port: Number(new URL(baseUrl).port) }],
-);
+  );
 
 /** Probes the default loopback ports of OpenAI-compatible servers in parallel. */
 export async function discoverLocalServers(
   options: LocalServerDiscoveryOptions = {},
 ): Promise<readonly DiscoveredModelServer[]> {
-  const { servers = DEFAULT_SERVERS, timeoutMs = 400, fetch: send = fetch } = options;
+  const { servers = listPresetServers(), timeoutMs = 400, fetch: send = fetch } = options;
   const found = await Promise.all(servers.map((server) => probeServer(server, { send, timeoutMs })));
   return found.filter((server) => server !== undefined);
 }

@@ -1,8 +1,8 @@
 /** Reads a header by its lower-case name. */
 type ReadHeader = (name: string) => string | null | undefined;
 
-/** Headers of the known rate limits: the remaining amount and the reset time. */
-const LIMIT_HEADERS: readonly { readonly remaining: string; readonly reset: string }[] = [
+/** Lists the headers of the known rate limits: the remaining amount and the reset time. */
+const listLimitHeaders = (): readonly { readonly remaining: string; readonly reset: string }[] => [
   ...['requests', 'tokens', 'input-tokens', 'output-tokens'].map((what) => ({
     remaining: `anthropic-ratelimit-${what}-remaining`,
     reset: `anthropic-ratelimit-${what}-reset`,
@@ -20,7 +20,7 @@ const LIMIT_HEADERS: readonly { readonly remaining: string; readonly reset: stri
  * earliest of those whose remaining amount is unknown. `undefined` if the headers do not tell.
  */
 export function readRateLimitReset(header: ReadHeader, nowMs: number): number | undefined {
-  const limits = LIMIT_HEADERS.flatMap(({ remaining, reset }) => {
+  const limits = listLimitHeaders().flatMap(({ remaining, reset }) => {
     const resetsAfterMs = parseResetTime(header(reset) ?? '', nowMs);
     return resetsAfterMs === undefined ? [] : [{ remaining: Number(header(remaining) || Number.NaN), resetsAfterMs }];
   });

@@ -1,8 +1,8 @@
 import type { Command, CommandExpansionPart } from 'unbash';
 import { parseShellAssignment, parseShellRedirect } from '../parse/redirects.ts';
 import {
+  listPrintSafeExpansions,
   listSubstitutions,
-  PRINT_SAFE_EXPANSIONS,
   parseShellArgument,
   type ShellArgument,
 } from '../parse/shell-words.ts';
@@ -31,7 +31,9 @@ export function analyzeSimpleCommand(command: Command, state: ShellState): Simpl
       const printsArgs = getExactProgramFacts(argv[0]?.text ?? '').readOnlyOptions?.operands === 'any';
       const expanded = argv[0] === undefined ? undefined : expandWord(word, argv[0].text, state);
       if (expanded !== undefined) hasExpandedWords = true;
-      argv.push(...(expanded ?? [parseShellArgument(word, printsArgs ? PRINT_SAFE_EXPANSIONS : undefined, variables)]));
+      argv.push(
+        ...(expanded ?? [parseShellArgument(word, printsArgs ? listPrintSafeExpansions() : undefined, variables)]),
+      );
     }
   }
   const assignments = command.prefix.filter((entry) => entry.type === 'Assignment');

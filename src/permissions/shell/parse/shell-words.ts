@@ -1,4 +1,5 @@
 import type { Command, HereDoc, Word, WordPart } from 'unbash';
+import { createLazy } from '../../../lib/memoize.ts';
 
 /** One argument of a command as bash would pass it, or the reason why it is unknown. */
 export type ShellArgument = {
@@ -28,11 +29,11 @@ const NON_SECRET_VARIABLES =
     ' ',
   );
 
-/** Expansions allowed in the arguments of a command that only prints them. */
-export const PRINT_SAFE_EXPANSIONS: readonly string[] = [
+/** Lists the expansions allowed in the arguments of a command that only prints them. */
+export const listPrintSafeExpansions = createLazy((): readonly string[] => [
   ...HARMLESS_EXPANSIONS,
   ...NON_SECRET_VARIABLES.flatMap((name) => [`$${name}`, `\${${name}}`]),
-];
+]);
 
 /** The value of a loop variable in one iteration: a literal text, a name that a glob matches, or any text. */
 export type LoopValue = {
@@ -172,7 +173,7 @@ function parseExpansion(text: string, { allowedExpansions, variables, isQuoted }
   if (isOneWord && value.kind === 'literal') return { text: value.text, kind: 'literal' };
   // Any name may be printed, but as a part of another name it is unknown.
   const isPrintable = isOneWord || value?.kind === 'data';
-  if (isPrintable && allowedExpansions === PRINT_SAFE_EXPANSIONS) return { text, kind: 'data' };
+  if (isPrintable && allowedExpansions === listPrintSafeExpansions()) return { text, kind: 'data' };
   return { text, kind: 'literal', problem: `The value of ${text} is unknown.` };
 }
 

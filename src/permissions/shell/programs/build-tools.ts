@@ -38,7 +38,6 @@ const VERSION_ARG = /^(?:--version|-[vV]|--help|-h)$/;
 /** Files in which a project names the toolchain version to run, and where to find or download it. */
 const TOOLCHAIN_FILES: readonly AncestorFileCondition[] = [{ name: 'rust-toolchain' }, { name: 'rust-toolchain.toml' }];
 const PACKAGE_MANAGER_FIELD: AncestorFileCondition = { name: 'package.json', contains: /ackageManager|\\u/ };
-const GO_TOOLCHAIN = /^[ \t]*toolchain\b/m;
 
 /** A formatter or linter that only reads if its arguments match. */
 const createChecker = (needed: RegExp, long: string, short = 'qv'): ProgramFacts => ({
@@ -57,10 +56,8 @@ const YARN_FILES: readonly AncestorFileCondition[] = [
 ];
 /** Files in which a project names programs that cargo starts in place of the compiler. */
 const CARGO_FILES: readonly AncestorFileCondition[] = [...TOOLCHAIN_FILES, { name: '.cargo' }];
-const GO_FILES: readonly AncestorFileCondition[] = [
-  { name: 'go.mod', contains: GO_TOOLCHAIN },
-  { name: 'go.work', contains: GO_TOOLCHAIN },
-];
+const GO_MODULE: AncestorFileCondition = { name: 'go.mod', contains: /^[ \t]*toolchain\b/m };
+const GO_FILES: readonly AncestorFileCondition[] = [GO_MODULE, { ...GO_MODULE, name: 'go.work' }];
 const TREE_OPTION =
   /^(?:-[ieFp]|--(?:depth[= ]\d+|invert|no-deps|offline|locked|frozen|duplicates|all-features|no-default-features|workspace|edges=[\w,-]+|format-version[= ]1|prefix=\w+|depth|format-version))$/;
 /** Options of `go list` and `go mod` that neither build nor start a program. */

@@ -249,7 +249,7 @@ function listNamedRisks(name: string, args: readonly string[], known: readonly P
 }
 
 const PUBLISHES: ProgramRisk = { kind: 'publishes', text: 'publishes or deploys' };
-const DELETES: ProgramRisk = createDeletion('deletes data');
+const DELETES: ProgramRisk = { kind: 'deletes', text: 'deletes data' };
 
 /** True for a program that downloads data and can pass it on. */
 export function isDownloader(name: string): boolean {

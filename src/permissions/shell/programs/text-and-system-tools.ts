@@ -1,5 +1,5 @@
 import { splitWords } from '../../../lib/text/lines.ts';
-import { PRINT_SAFE_EXPANSIONS } from '../parse/shell-words.ts';
+import { listPrintSafeExpansions } from '../parse/shell-words.ts';
 import {
   defineProgramFacts,
   type ProgramFacts,
@@ -197,7 +197,7 @@ export const createSystemInfoPrograms = (): ProgramFactsByName => ({
     opensNoFiles: true,
     analyzeArgs: (args) =>
       args.length > 0 &&
-      args.every(({ kind, text }) => kind === 'literal' && PRINT_SAFE_EXPANSIONS.includes(`$${text}`))
+      args.every(({ kind, text }) => kind === 'literal' && listPrintSafeExpansions().includes(`$${text}`))
         ? READS_NOTHING
         : refuse('The variables may contain secrets.'),
   },
