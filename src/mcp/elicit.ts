@@ -15,7 +15,10 @@ export type ElicitationOutcome = { readonly result: ElicitResult; readonly reaso
 
 /** Fields for secrets, which the protocol forbids in forms: an answer goes through ouro and its session file. */
 const SECRET_FIELD =
-  /pass(?:wor[dt]|phrase|code|wd)|kennwort|mot[ _]de[ _]passe|contrase|secret|credential|\b(?:api|access|private|auth|ssh|encryption|recovery|license)[ _-]?keys?\b|^key$|\b(?:security|verification|recovery|backup)[ _-]?codes?\b|seed[ _-]?phrase|mnemonic|\btoken\b|_token\b|token_|\bpin\b|\botp\b|\bcv[vc]\b/i;
+  /pass(?:wor[dt]|phrase|code|wd)|kennwort|mot[ _]de[ _]passe|contrase|secret|credential|\b(?:api|access|private|auth|ssh|encryption|recovery|license)[ _-]?keys?\b|^key$|\b(?:security|verification|recovery|backup)[ _-]?codes?\b|seed[ _-]?phrase|mnemonic|\btoken\b|_token\b|token_|\bpin\b|\botp\b|\bcv[vc]\b|\bpwd\b|\bpw\b|\b[2m]fa\b|two[ -]factor|\bbearer\b|\bauthorization\b|\bsk-/i;
+/** Passwords in other languages. */
+const FOREIGN_SECRET =
+  /парол|секрет|密码|密碼|口令|パスワード|暗証|비밀번호|암호|كلمة المرور|סיסמה|रहस्य|पासवर्ड|şifre|sifre|haslo|hasło|heslo|losenord|salasana|wachtwoord|adgangskode|\bsenha\b|jelszo|κωδικ|รหัสผ่าน|mat khau/i;
 /** Names of secrets that a message with a text field must not have; `token` and `key` have other meanings there. */
 const MESSAGE_ABOUT_SECRET =
   /passwor[dt]|passphrase|\bsecret\b|\b(?:api|access|private|ssh)[ _-]?key\b|\b(?:access|api|auth|bearer|session) token\b|seed phrase|credentials?\b/i;
@@ -53,23 +56,45 @@ function asksForSecret(message: string, schema: JsonObject): boolean {
   const hasText = parseFormFields(schema).some(({ type }) => type.kind === 'text');
   const properties = isJsonObject(schema.properties) ? schema.properties : {};
   return (
-    (hasText && (MESSAGE_ABOUT_SECRET.test(normalizeLabel(message)) || hasLookalikeText(message))) ||
+    (hasText && (listReadings(message).some(isMessageAboutSecret) || hasLookalikeText(message))) ||
     Object.entries(properties).some(([name, field]) => {
       const { title, description } = isJsonObject(field) ? field : {};
       const labels = [name, name.replaceAll(/([a-z])([A-Z])/g, '$1_$2'), title, description];
       return labels.some(
-        (label) => typeof label === 'string' && (SECRET_FIELD.test(normalizeLabel(label)) || hasLookalikeText(label)),
+        (label) => typeof label === 'string' && (listReadings(label).some(isSecretLabel) || hasLookalikeText(label)),
       );
     })
   );
 }
 
-/** Removes what hides a word from the pattern and not from the eye. */
-const normalizeLabel = (text: string) =>
-  text
+const isMessageAboutSecret = (text: string) => MESSAGE_ABOUT_SECRET.test(text) || FOREIGN_SECRET.test(text);
+const isSecretLabel = (text: string) => SECRET_FIELD.test(text) || FOREIGN_SECRET.test(text);
+
+/** Lists the readings of a text: without what hides a word from the pattern and not from the eye, as `p4ssw0rd`. */
+function listReadings(text: string): readonly string[] {
+  const visible = text
     .normalize('NFKC')
     .replaceAll(/\p{Cf}/gu, '')
+    .replaceAll(/\p{Pd}/gu, '-')
     .trim();
+  const plain = visible.normalize('NFKD').replaceAll(/\p{Mn}/gu, '');
+  const joined = plain.replaceAll(/(?<=(?<!\p{L})\p{L})[ ._-](?=\p{L}(?!\p{L}))/gu, '');
+  const letters = joined.replaceAll(/[013457@$!]/g, (sign) => LETTERS[sign] ?? sign);
+  return [visible, plain, joined, letters];
+}
+
+/** Letters for which digits and signs may stand. */
+const LETTERS: Readonly<Record<string, string>> = {
+  0: 'o',
+  1: 'i',
+  3: 'e',
+  4: 'a',
+  5: 's',
+  7: 't',
+  '@': 'a',
+  $: 's',
+  '!': 'i',
+};
 
 function parseRequest(params: ElicitRequest['params']): ElicitationRequest {
   if (params.mode === 'url') return { mode: 'url', url: params.url, id: params.elicitationId };

@@ -196,7 +196,18 @@ export function hasLookalikeLetters(facts: Pick<ToolFacts, 'kind' | 'command' | 
   const { kind, command, url } = facts;
   if (url !== undefined && hasLookalikeHost(url)) return true;
   if (kind !== 'shell' || command === undefined || /^[\p{ASCII}]*$/u.test(command)) return hasEncodedHost(command);
-  return hasLookalikeText(command) || findSizeProblem(command) !== undefined || listNames(facts).some(isLookalikeWord);
+  return (
+    hasLookalikeText(command) ||
+    hasLookalikeSyntax(command) ||
+    findSizeProblem(command) !== undefined ||
+    listNames(facts).some(isLookalikeWord)
+  );
+}
+
+/** Returns whether a command has signs outside quotes that look as if they quoted an operator, or parted a path. */
+function hasLookalikeSyntax(command: string): boolean {
+  const unquoted = command.replaceAll(/\\.|'[^']*'|"(?:\\.|[^"\\])*"/gs, ' ');
+  return /[\u2044\u2215\u29F8\u2216\u29F5]|[‘’‚‛“”„‟′″‵‶´ʹʼˈ«‹][^\n]*[;|&<>()$`]/u.test(unquoted);
 }
 
 /** Returns whether a text has a word of mixed scripts, a styled letter, or a sign that only looks like a dash. */

@@ -35,6 +35,18 @@ test.each<Fields>([
   { value: { type: 'string', title: 'Ｐａｓｓｗｏｒｄ' } },
   { value: { type: 'string', description: 'The security code on the back' } },
   { a: { type: 'string' }, pin: { type: 'string', title: 'PIN' } },
+  { value: { type: 'string', title: 'p a s s w o r d' } },
+  { value: { type: 'string', title: 'p4$$w0rd' } },
+  { value: { type: 'string', title: 'pa\u0301sswo\u0308rd' } },
+  { value: { type: 'string', title: 'API\u2011key' } },
+  { value: { type: 'string', title: 'Your sk-ant-… value' } },
+  { value: { type: 'string', title: 'Authorization header' } },
+  { value: { type: 'string', title: '2FA' } },
+  { pwd: { type: 'string' } },
+  { value: { type: 'string', title: 'Пароль' } },
+  { value: { type: 'string', title: '密码' } },
+  { value: { type: 'string', title: 'パスワード' } },
+  { value: { type: 'string', title: '비밀번호' } },
 ])('a form with a field for a secret is declined without a question: %o', async (properties) => {
   const { shown, action, reason } = await askedBy('ouro needs it.', properties);
   expect({ shown, action }).toEqual({ shown: [], action: 'decline' });
@@ -48,17 +60,23 @@ test.each<Fields>([
   { passenger: { type: 'string', title: 'Passenger' } },
   { sort_key: { type: 'string' } },
   { ключ: { type: 'string', title: 'Größe' } },
+  { private: { type: 'boolean', title: 'Private repository' } },
+  { auth0: { type: 'string', title: 'A b c' } },
+  { v: { type: 'string', title: 'Version 2.0-1' } },
 ])('a form with other fields is asked: %o', async (properties) => {
   expect((await askedBy('Which one?', properties)).shown).toHaveLength(1);
 });
 
-test.each(['ouro needs your Anthropic API key.', 'Your pass\u200bword, please', 'Your pаssword, please'])(
-  'a form with a free text whose message asks for a secret is declined: %s',
-  async (message) => {
-    expect(await askedBy(message, { value: { type: 'string' } })).toMatchObject({ shown: [], action: 'decline' });
-    expect((await askedBy(message, { value: { type: 'boolean' } })).shown).toHaveLength(1);
-  },
-);
+test.each([
+  'ouro needs your Anthropic API key.',
+  'Введите пароль от GitHub',
+  'Your p a s s w o r d',
+  'Your pass\u200bword, please',
+  'Your pаssword, please',
+])('a form with a free text whose message asks for a secret is declined: %s', async (message) => {
+  expect(await askedBy(message, { value: { type: 'string' } })).toMatchObject({ shown: [], action: 'decline' });
+  expect((await askedBy(message, { value: { type: 'boolean' } })).shown).toHaveLength(1);
+});
 
 test('a long line is cut, too, and the file of the server is named', async () => {
   const { shown } = await askedBy('x'.repeat(700));

@@ -60,6 +60,11 @@ test.each([
   'rm –rf x',
   'rm −rf x',
   'ｒｍ x',
+  'echo ‘done; touch x’',
+  'echo “a && rm -rf build”',
+  'git commit -m ‘fix | sh’',
+  'rm -rf build∕x',
+  'cat src⁄a.ts',
 ])('a word of another alphabet is found where it is a name: %s', (command) => {
   expect(finds(command)).toBe(true);
 });
@@ -74,6 +79,10 @@ test.each([
   'echo "α = 1, β = 2"',
   'git commit -m "Use Größe and 日本語 names"',
   'ls src',
+  'git commit -m "Don’t quote; use “typographic” signs (here) & ½∕¼"',
+  "echo 'it’s done; really'",
+  'echo it’s done',
+  'grep -n "‘a’" x && ls',
 ])('text in another language is not a risk: %s', (command) => {
   expect(finds(command)).toBe(false);
 });
