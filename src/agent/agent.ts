@@ -202,7 +202,7 @@ type PendingQuestions = Pick<AgentPort, 'askPermission' | 'ask'> & {
 
 const INTERRUPTED: PermissionAnswer = { behavior: 'deny', message: 'Interrupted by the user.', interrupt: true };
 
-function createPendingQuestions({ emit }: Pick<AgentStore, 'emit'>, newId: () => string): PendingQuestions {
+function createPendingQuestions({ emit }: AgentStore, newId: () => string): PendingQuestions {
   /** Resolvers by question id. The questions themselves are in the state. */
   const permissions = new Map<string, (answer: PermissionAnswer) => void>();
   const questions = new Map<string, (answer: UserAnswer | undefined) => void>();

@@ -11,7 +11,7 @@ import { type AgentStore, admitQueuedMessage, type MessageQueueKind, takeQueuedM
 export type MessageQueues = ReturnType<typeof createMessageQueues>;
 
 /** Creates the queues; a message is delivered after the hooks of prompts have admitted it. */
-export function createMessageQueues(store: AgentStore, { onPrompt }: Pick<AgentDeps, 'onPrompt'>) {
+export function createMessageQueues(store: AgentStore, { onPrompt }: AgentDeps) {
   const { current, update, emit } = store;
   const canDeliver = ({ id, message }: QueuedMessage) =>
     onPrompt === undefined || message.pinned === true || current().admitted.has(id);
@@ -61,11 +61,7 @@ export function createMessageQueues(store: AgentStore, { onPrompt }: Pick<AgentD
 }
 
 /** Creates a user message from a prompt. A message keeps its id. */
-export function createPromptMessage(
-  prompt: Prompt | UserMessage,
-  origin: UserOrigin,
-  parts: Pick<AgentDeps, 'newId' | 'now'>,
-): UserMessage {
+export function createPromptMessage(prompt: Prompt | UserMessage, origin: UserOrigin, parts: AgentDeps): UserMessage {
   if (typeof prompt === 'object' && 'role' in prompt) return { ...prompt, origin };
   const blocks = typeof prompt === 'string' ? [{ type: 'text' as const, text: prompt }] : prompt;
   return { role: 'user', id: parts.newId(), origin, blocks, at: new Date(parts.now()).toISOString() };
@@ -74,7 +70,7 @@ export function createPromptMessage(
 /** Converts one or several prompts to messages. Messages are kept unchanged. */
 export function convertInputToMessages(
   input: Prompt | InputMessage | readonly (Prompt | InputMessage)[],
-  parts: Pick<AgentDeps, 'newId' | 'now'>,
+  parts: AgentDeps,
 ): readonly InputMessage[] {
   const list = isList(input) ? input : [input];
   return list.map((item) => (isMessage(item) ? item : createPromptMessage(item, 'prompt', parts)));

@@ -131,7 +131,7 @@ export type CheckpointTurnChanges = {
 
 type ContentSources = {
   readonly contents: readonly Pick<ContentStore, 'read'>[];
-  readonly snapshots: Pick<WorkspaceSnapshotTaker, 'isInState'>;
+  readonly snapshots: WorkspaceSnapshotTaker;
 };
 
 /** Returns the changes of every prompt that changed files, oldest first. */

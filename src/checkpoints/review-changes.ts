@@ -35,7 +35,7 @@ export type TurnChangedFiles = {
 };
 
 type ChangeReviewDeps = {
-  readonly agent: Pick<Agent, 'state'>;
+  readonly agent: Agent;
   readonly checkpoints:
     | Pick<Checkpoints, 'listTurnChanges' | 'addPrompt' | 'beforeChange' | 'beforeCommand'>
     | undefined;

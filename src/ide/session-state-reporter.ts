@@ -8,7 +8,7 @@ const CALL_TIMEOUT_MS = 5_000;
 
 /** The dependencies of the reports about a session. */
 export type SessionStateReporterDeps = {
-  readonly link: Pick<EditorLink, 'hasTool' | 'callTool'>;
+  readonly link: EditorLink;
   /** Names the session. */
   readonly getTitle: () => string;
   readonly formatPath: (path: string) => string;

@@ -63,8 +63,8 @@ export function listModels(): readonly ModelInfo[] {
 /** Returns the model followed by its fallbacks, which come from the flags or else from the settings. */
 export function buildModelChain(
   model: string,
-  options: Pick<CliRunOptions, 'fallbackModels'>,
-  settings: Pick<Settings, 'fallbackModels'>,
+  options: CliRunOptions,
+  settings: Settings,
 ): readonly [string, ...string[]] {
   const fallbacks = options.fallbackModels ?? settings.fallbackModels ?? [];
   return [model, ...new Set(fallbacks.map(resolveModel).filter((name) => name !== model))];

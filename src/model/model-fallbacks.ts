@@ -10,10 +10,7 @@ export type ModelFallbacks = ReturnType<typeof createModelFallbacks>;
 /**
  * Creates the fallback models of a conversation; a feature, because the end of a run decides which model stays first.
  */
-export function createModelFallbacks(
-  { options, settings, live, bus, now }: SessionCore,
-  choice: Pick<ModelRegistry, 'loadInfo'>,
-) {
+export function createModelFallbacks({ options, settings, live, bus, now }: SessionCore, choice: ModelRegistry) {
   let stay: StickyFallback | undefined;
   let failure: ModelFailure | undefined;
   return {

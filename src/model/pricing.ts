@@ -107,10 +107,7 @@ const PRICES: ReadonlyMap<string, ModelPrice> = new Map([
 ]);
 
 /** Returns a warning if a dollar limit is set for a model without a known price. */
-export function explainUnpricedBudget(
-  { maxBudgetUsd }: Pick<CliRunOptions, 'maxBudgetUsd'>,
-  { id, price }: Pick<ModelInfo, 'id' | 'price'>,
-): readonly string[] {
+export function explainUnpricedBudget({ maxBudgetUsd }: CliRunOptions, { id, price }: ModelInfo): readonly string[] {
   if (maxBudgetUsd === undefined || price !== undefined) return [];
   return [`No price is known for ${id}, so --max-budget-usd has no effect. Use --max-turns to limit the run.`];
 }

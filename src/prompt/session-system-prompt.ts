@@ -38,7 +38,7 @@ import {
 
 type PromptCore = SessionCore & {
   readonly extensions: { current(): Extensions; refresh(): Promise<void> };
-  readonly model: Pick<ModelRegistry, 'infoOf'>;
+  readonly model: ModelRegistry;
   readonly repository: GitRepository;
 };
 
@@ -148,10 +148,7 @@ export function createSessionSystemPrompt(core: PromptCore, deps: PromptDeps) {
   };
 }
 
-function createMemoryFiles(
-  core: PromptCore,
-  { managedDir, mayRead }: Pick<PromptDeps, 'managedDir' | 'mayRead'>,
-): SessionMemory {
+function createMemoryFiles(core: PromptCore, { managedDir, mayRead }: PromptDeps): SessionMemory {
   const { environment, live, trusted, repository, options } = core;
   const isIncluded = (source: SelectableSettingsSource) => isSettingsSourceEnabled(options.settingSources, source);
   return createSessionMemory({
@@ -214,7 +211,7 @@ function explainUnreadRepository({ cwd, trusted }: PromptCore): 'untrusted' | 'f
 
 function describeModelAndPermissions(
   { live, model }: PromptCore,
-  { permissions }: Pick<PromptDeps, 'permissions'>,
+  { permissions }: PromptDeps,
 ): Pick<PromptEnvironment, 'model' | 'permissions'> {
   const { cwd, mode, model: id } = live.current();
   const policy = permissions.getPolicy(cwd);
@@ -240,7 +237,7 @@ function resolveAnswerStyle({ options, live, extensions, settings }: PromptCore)
   };
 }
 
-function listSkillsAndAgents({ offeredSkills }: Pick<PromptDeps, 'offeredSkills'>) {
+function listSkillsAndAgents({ offeredSkills }: PromptDeps) {
   return {
     skills: offeredSkills().map(({ name, description }) => ({ name, description })),
     // The description of the Task tool lists the sub-agent types.

@@ -32,9 +32,9 @@ type SideRequests = {
 };
 
 type SideRequestCore = Pick<SessionCore, 'live' | 'options' | 'settings' | 'environment'> & {
-  readonly model: Pick<ModelRegistry, 'port' | 'infoOf'>;
+  readonly model: ModelRegistry;
   readonly smallModel: () => string | undefined;
-  readonly meter: Pick<UsageMeter, 'addReply'>;
+  readonly meter: UsageMeter;
 };
 
 /** Creates the side requests. Call summaries are made only for the screen and for hosts. */

@@ -22,7 +22,7 @@ const MIN_WARNING_TOKENS = 2_000;
 export type TurnLog = ReturnType<typeof createTurnLog>;
 
 type TurnLogCore = Pick<SessionCore, 'bus'> & {
-  readonly meter: Pick<UsageMeter, 'getContextTokens'>;
+  readonly meter: UsageMeter;
   readonly model: { readonly infoOf: (model: string) => ModelInfo };
 };
 

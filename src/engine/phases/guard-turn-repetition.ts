@@ -15,7 +15,7 @@ export async function* guardTurnRepetition(
   verdict: PhaseVerdict,
   before: QueryState,
   turn: ModelTurn,
-  deps: Pick<QueryDeps, 'ask' | 'newId' | 'config'>,
+  deps: QueryDeps,
   signal: AbortSignal,
 ): AsyncGenerator<AgentEvent, PhaseVerdict> {
   const { loopGuard } = deps.config;
@@ -53,7 +53,7 @@ const GO_ON = 'Go on';
 
 /** Asks the user whether to go on: one of the two labels, or the user's own words; `undefined` where nobody answers. */
 async function askUser(
-  { ask }: Pick<QueryDeps, 'ask'>,
+  { ask }: QueryDeps,
   callId: string,
   what: string,
   signal: AbortSignal,

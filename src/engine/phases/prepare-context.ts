@@ -93,7 +93,7 @@ async function* compact(
 function* reportFailedCompaction(
   state: QueryState,
   reason: string,
-  deps: Pick<QueryDeps, 'config'>,
+  deps: QueryDeps,
 ): Generator<AgentEvent, QueryState> {
   yield { type: 'recovery_end', recovery: 'auto_compact', outcome: 'released', detail: reason };
   if (state.compaction.consecutiveFailures === MAX_FAILED_COMPACTIONS) {
@@ -120,7 +120,7 @@ const GENERAL_ADVICE: ContextAdvice = {
   longMessage: 'Shorten it, or let a tool read the text in parts.',
 };
 
-function getAdvice({ config }: Pick<QueryDeps, 'config'>): ContextAdvice {
+function getAdvice({ config }: QueryDeps): ContextAdvice {
   return config.contextAdvice ?? GENERAL_ADVICE;
 }
 

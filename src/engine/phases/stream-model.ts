@@ -113,7 +113,7 @@ const MAX_PENDING_CALLS = 200;
 /** Creates a reader of arrivals: with many pending calls the model waits, after an abort all but its text is dropped. */
 function createArrivalReader(
   channel: AsyncQueue<StreamArrival>,
-  calls: Pick<ToolScheduler, 'countPending'>,
+  calls: ToolScheduler,
   signal: AbortSignal,
 ): () => Promise<StreamArrival> {
   const held = createAsyncQueue<StreamArrival>();

@@ -32,11 +32,7 @@ export function* emitFallbackOutcome(state: QueryState, turn: ModelTurn | undefi
 }
 
 /** Switches to the next model of the chain; within a query the index only grows. */
-function fallBackToNextModel(
-  state: QueryState,
-  turn: ModelTurn,
-  deps: Pick<QueryDeps, 'config'>,
-): PhaseVerdict | undefined {
+function fallBackToNextModel(state: QueryState, turn: ModelTurn, deps: QueryDeps): PhaseVerdict | undefined {
   if (turn.failure === undefined || !hasFallback(state, deps) || isBrokenAfterCalls(turn)) return undefined;
   if (!canAnotherModelAnswer(turn.failure)) return undefined;
   const spent = spend(state, { fellBack: state.ledger.fellBack + 1 });
@@ -44,7 +40,7 @@ function fallBackToNextModel(
 }
 
 /** Tells whether the same request may succeed with another model. */
-export function canAnotherModelAnswer({ kind }: Pick<ModelFailure, 'kind'>): boolean {
+export function canAnotherModelAnswer({ kind }: ModelFailure): boolean {
   switch (kind) {
     case 'overloaded':
     case 'rate_limited':

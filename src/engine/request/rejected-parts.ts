@@ -49,7 +49,7 @@ export function findRejectedRequestParts(
 }
 
 /** Returns the images and documents of the newest message that has any, also those in results. */
-export function findNewestMedia({ messages }: Pick<ModelRequest, 'messages'>): readonly RejectedRequestPart[] {
+export function findNewestMedia({ messages }: ModelRequest): readonly RejectedRequestPart[] {
   for (const { role, blocks } of messages.toReversed()) {
     if (role === 'assistant') continue;
     const parts = blocks.flatMap((block): readonly (ResultBlock | UserBlock)[] =>

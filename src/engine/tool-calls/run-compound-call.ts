@@ -31,7 +31,7 @@ type StepRunner<Admitted extends { readonly call: PreparedCall }> = {
  */
 export async function runCompoundCall<Admitted extends { readonly call: PreparedCall }>(
   { block, call }: { readonly block: ToolUseBlock; readonly call: PreparedCall },
-  deps: Pick<QueryDeps, 'tools' | 'cwd'>,
+  deps: QueryDeps,
   signal: AbortSignal,
   runner: StepRunner<Admitted>,
 ): Promise<CallCompletion> {

@@ -25,7 +25,7 @@ type Endpoint = 'bedrock' | 'mantle';
 export function createBedrockService(
   endpoint: Endpoint,
   settings: CloudSettings,
-  clientSettings: Pick<MessagesSettings, 'fetch'>,
+  clientSettings: MessagesSettings,
 ): MessagesApiService {
   const source = createAwsCredentialSource(settings, clientSettings.fetch);
   const bearerToken = readFirstVariable(settings, 'AWS_BEARER_TOKEN_BEDROCK');

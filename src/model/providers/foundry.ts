@@ -11,10 +11,7 @@ import {
 import { openEntraTokenSource } from './entra-token.ts';
 
 /** Creates the Microsoft Foundry service: the Messages API of an Azure resource, with an API key or an Entra token. */
-export function createFoundryService(
-  settings: CloudSettings,
-  clientSettings: Pick<MessagesSettings, 'fetch'>,
-): MessagesApiService {
+export function createFoundryService(settings: CloudSettings, clientSettings: MessagesSettings): MessagesApiService {
   const resource = readFirstVariable(settings, 'ANTHROPIC_FOUNDRY_RESOURCE');
   const baseURL = (
     readFirstVariable(settings, 'ANTHROPIC_FOUNDRY_BASE_URL') ?? `https://${resource}.services.ai.azure.com/anthropic`

@@ -18,10 +18,7 @@ import { coalesceRenewals, runCredentialCommand } from './credential-renewal.ts'
 type Client = Awaited<ReturnType<MessagesApiService['loadClient']>>;
 
 /** Creates the Google Vertex AI service, which authenticates with Google Cloud tokens. */
-export function createVertexService(
-  settings: CloudSettings,
-  clientSettings: Pick<MessagesSettings, 'fetch'>,
-): MessagesApiService {
+export function createVertexService(settings: CloudSettings, clientSettings: MessagesSettings): MessagesApiService {
   const source = createGoogleAuthSource(settings, clientSettings.fetch);
   const skipsAuth = isVariableEnabled(settings.variables.CLAUDE_CODE_SKIP_VERTEX_AUTH);
   const clients = new Map<string, Promise<Client>>();

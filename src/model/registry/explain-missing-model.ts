@@ -27,10 +27,7 @@ export function explainMissingCredentials(route: ModelRoute, config: ModelConfig
 }
 
 /** Returns whether a model of Anthropic is asked for without any key for it. */
-export function isAnthropicKeyMissing(
-  route: ModelRoute,
-  { apiKey, authToken, providers }: Pick<ModelConfig, 'apiKey' | 'authToken' | 'providers'>,
-): boolean {
+export function isAnthropicKeyMissing(route: ModelRoute, { apiKey, authToken, providers }: ModelConfig): boolean {
   const hasKey = apiKey !== undefined || authToken !== undefined || providers?.anthropic?.apiKey !== undefined;
   return route.provider === 'anthropic' && !hasKey;
 }

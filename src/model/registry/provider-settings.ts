@@ -121,7 +121,7 @@ type ReadModels =
   | { readonly ok: false; readonly problem: string };
 
 /** Parses the `models` setting: facts about models, by name. */
-export function parseModelsSetting(settings: Pick<Settings, 'models'>, today: string): ReadModels {
+export function parseModelsSetting(settings: Settings, today: string): ReadModels {
   const parsed = modelsSchema.safeParse(settings.models ?? {});
   if (!parsed.success) {
     return {

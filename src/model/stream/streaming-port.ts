@@ -80,7 +80,7 @@ function raceWithAttempt(
 async function sendWithKey(
   api: StreamingApi,
   request: ModelRequest,
-  { getApiKey }: Pick<StreamOptions, 'getApiKey'>,
+  { getApiKey }: StreamOptions,
   attempt: ModelAttempt,
 ): Promise<Response | ModelFailure> {
   const key = await fetchRequestKey(getApiKey);

@@ -41,14 +41,14 @@ const IMPORT_DEPTH = 5;
 /** Creates the read check of one location, to be called with its real path. */
 export function createMemoryReadCheck(
   { path, scope }: MemoryLocation,
-  { mayRead }: Pick<MemoryDeps, 'mayRead'>,
+  { mayRead }: MemoryDeps,
   importedBy?: string,
 ): MemoryReadCheck {
   return (realPath) => mayRead({ path, realPath, scope, ...(importedBy === undefined ? {} : { importedBy }) });
 }
 
 /** Returns whether files of a scope may be read: always those of the user and the organisation, others with trust. */
-export function isMemoryScopeAllowed(scope: MemoryFileScope, { isTrusted }: Pick<MemoryDeps, 'isTrusted'>): boolean {
+export function isMemoryScopeAllowed(scope: MemoryFileScope, { isTrusted }: MemoryDeps): boolean {
   return isTrusted() || scope === 'managed' || scope === 'user';
 }
 

@@ -37,7 +37,7 @@ export type FileChangeDeps = {
 /** Runs a change of files, from reading them to writing them, while no other session changes them. */
 export function changeFilesExclusively<Result>(
   files: readonly string[],
-  { locks }: Pick<FileChangeDeps, 'locks'>,
+  { locks }: FileChangeDeps,
   signal: AbortSignal,
   change: () => Promise<Result>,
 ): Promise<Result> {

@@ -20,9 +20,9 @@ export type LinearWriter = ReturnType<typeof createLinearWriter>;
 
 /** Creates the writer of the linear screen, which keeps its prompt below all output. */
 export function createLinearWriter(
-  reader: Pick<Interface, 'line' | 'prompt' | 'pause' | 'resume'>,
+  reader: Interface,
   terminal: ScreenTerminal,
-  { lineEditing, editor = DEFAULT_EDITOR }: Pick<LinearScreenOptions, 'lineEditing' | 'editor'>,
+  { lineEditing, editor = DEFAULT_EDITOR }: LinearScreenOptions,
   view: () => ViewState,
 ) {
   const out = createAsciiOutput(terminal.out);

@@ -203,8 +203,8 @@ function getNoteSeconds(step: number): number {
 /** Creates the storage of unsent text for the linear screen, where only one line can be edited. */
 function createLinearDraft(
   conversation: Conversation,
-  reader: Pick<Interface, 'line' | 'cursor' | 'write'>,
-  { lineEditing, now: nowMs }: Pick<LinearScreenOptions, 'lineEditing' | 'now'>,
+  reader: Interface,
+  { lineEditing, now: nowMs }: LinearScreenOptions,
   now: () => ViewState,
   say: (lines: readonly string[]) => void,
 ) {

@@ -147,7 +147,7 @@ function printResumeHint({ agent, info }: Conversation, savedDrafts: string | un
 /** Returns the reason for linear rendering, shown at the start; `undefined` when the screen can be redrawn. */
 function findLinearReason(
   { term }: Environment,
-  { rendering }: Pick<CliInvocation, 'rendering'>,
+  { rendering }: CliInvocation,
   settings: FrontendSettings = {},
 ): string | undefined {
   if (rendering === 'linear') return 'Screen reader mode is on: --a11y is given.';
@@ -162,7 +162,7 @@ async function openFrontend(
   terminal: ScreenTerminal,
   environment: Environment,
   initialScreen: InitialScreenContent,
-  invocation: Pick<CliInvocation, 'rendering'>,
+  invocation: CliInvocation,
   openingPrompt: StartupPrompt | undefined,
 ): Promise<ScreenHandle> {
   const settings = await conversation.readFrontendSettings?.();

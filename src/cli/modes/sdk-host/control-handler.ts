@@ -9,7 +9,7 @@ import type { HostMessageIdMap } from './host-output.ts';
 export type ControlHandlerContext = {
   readonly conversation: Conversation;
   readonly servers: HostMcpServers;
-  readonly ids: Pick<HostMessageIdMap, 'getMessageId' | 'getQueueId'>;
+  readonly ids: HostMessageIdMap;
 };
 
 /** Handles one kind of control request; throws an error whose message becomes the error response. */

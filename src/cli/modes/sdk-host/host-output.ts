@@ -31,7 +31,7 @@ type Exchange = {
 export function createHostOutputWriter(
   conversation: Conversation,
   output: OutputOptions,
-  ids: Pick<HostMessageIdMap, 'getHostId'>,
+  ids: HostMessageIdMap,
   deps: HostOutputDeps,
 ) {
   const writer = createStreamJsonWriter(output, createStreamJsonContext(conversation, deps));

@@ -157,7 +157,7 @@ export type MessagesApiService = {
 const SDK_TIMEOUT_MS = 86_400_000;
 
 /** Returns SDK client options that disable the SDK's own retries, timeout, logging and redirects. */
-export function buildAnthropicClientOptions({ fetch: send, timeouts }: Pick<MessagesSettings, 'fetch' | 'timeouts'>) {
+export function buildAnthropicClientOptions({ fetch: send, timeouts }: MessagesSettings) {
   return {
     maxRetries: 0,
     timeout: SDK_TIMEOUT_MS,
@@ -176,7 +176,7 @@ type Adaptation = 'key' | 'editing' | 'betas' | OptionalField;
 /** Creates the adapter that learns from rejected requests and removes what the service does not accept. */
 function createRequestAdapter(
   { renewCredentials, acceptsBeta = () => true }: MessagesApiService,
-  { onRefusedEditing }: Pick<MessagesSettings, 'onRefusedEditing'>,
+  { onRefusedEditing }: MessagesSettings,
 ) {
   /** False once the service rejected a beta; error messages do not reliably name the one. */
   let acceptsBetas = true;

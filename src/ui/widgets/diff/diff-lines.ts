@@ -52,7 +52,7 @@ const MAX_HIGHLIGHTED_LINES = 2_000;
 
 /** Highlights both versions of a hunk: removed lines in the old one, all others in the new one. */
 export function highlightHunk(
-  { lines }: Pick<Hunk, 'lines'>,
+  { lines }: Hunk,
   path: string | undefined,
   highlight: HighlightCode | undefined,
 ): HunkSyntax {
@@ -134,7 +134,7 @@ function getNumberWidth(hunks: readonly Hunk[]): number {
 const SIGNS = { add: '+', del: '-', same: ' ' } as const;
 
 /** Formats a hunk as plain text, for copying. */
-export function formatHunk({ lines }: Pick<Hunk, 'lines'>): string {
+export function formatHunk({ lines }: Hunk): string {
   return lines.map(({ kind, text }) => `${SIGNS[kind]}${text}`).join('\n');
 }
 
@@ -192,7 +192,7 @@ function compareLines(before: string, after: string) {
 /** Formats counts of added and removed lines as `+3 −2`, in the colors of a diff or dim. */
 export function formatDiffStat(
   { added, removed }: { readonly added: number; readonly removed: number },
-  { minus }: Pick<Glyphs, 'minus'>,
+  { minus }: Glyphs,
   mode: 'diff' | 'dim' = 'dim',
 ): readonly StyledSpan[] {
   if (mode === 'dim') return [colored('dim', `+${added} ${minus}${removed}`)];

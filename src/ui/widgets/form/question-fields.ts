@@ -44,7 +44,7 @@ export function listQuestionParts(question: UserQuestion): readonly QuestionPart
 }
 
 /** Returns whether a part asks for a yes or a no: one of its options is marked as a refusal, or as a lasting yes. */
-export function isApprovalQuestionPart({ options }: Pick<QuestionPart, 'options'>): boolean {
+export function isApprovalQuestionPart({ options }: QuestionPart): boolean {
   return options.some(({ grade }) => grade !== undefined);
 }
 

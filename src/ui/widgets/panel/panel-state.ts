@@ -42,7 +42,7 @@ export function createPanelState(panel: PanelContent, back: PanelState | undefin
 }
 
 /** Returns the rows that contain every word of the query, in any column or in the name of the group. */
-export function filterPanelRows({ panel: { rows }, query }: Pick<PanelState, 'panel' | 'query'>): readonly PanelRow[] {
+export function filterPanelRows({ panel: { rows }, query }: PanelState): readonly PanelRow[] {
   const terms = query.toLowerCase().split(/\s+/).filter(Boolean);
   return rows.filter(({ cells, group = '' }) => {
     const text = `${group} ${cells.join(' ')}`.toLowerCase();

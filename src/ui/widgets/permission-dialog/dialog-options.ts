@@ -42,7 +42,7 @@ export function filterOptionsInList(options: readonly DialogOption[]): readonly 
 const MINOR_RISKS: readonly CallRisk['kind'][] = ['runs_project', 'network'];
 
 /** Returns whether a risk is named in the first line of the dialog: it destroys, discloses or publishes something. */
-export function isSevereRisk({ kind }: Pick<CallRisk, 'kind'>): boolean {
+export function isSevereRisk({ kind }: CallRisk): boolean {
   return !MINOR_RISKS.includes(kind);
 }
 

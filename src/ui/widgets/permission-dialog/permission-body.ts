@@ -154,7 +154,7 @@ function countLines(request: PermissionRequest, preview: PermissionRequest['prev
 }
 
 /** Describes the grave risks. A secret that is sent or published in the same call is one risk. */
-export function describeSevereRisks({ risks = [] }: Pick<PermissionRequest, 'risks'>): readonly string[] {
+export function describeSevereRisks({ risks = [] }: PermissionRequest): readonly string[] {
   const grave = risks.filter(isSevereRisk);
   const secret = grave.find(({ kind }) => kind === 'reads_secret');
   const sending = grave.find(({ kind }) => kind === 'sends') ?? grave.find(({ kind }) => kind === 'publishes');

@@ -24,7 +24,7 @@ export type StatusView = Pick<
 export const STATUS_SEGMENT_GAP = { first: 2, other: 3 } as const;
 
 /** Returns the lines of a status line script that are shown below the status line; none on low terminals. */
-export function getStatusScriptLines({ facts }: Pick<StatusView, 'facts'>, { rows }: RenderContext): readonly string[] {
+export function getStatusScriptLines({ facts }: StatusView, { rows }: RenderContext): readonly string[] {
   return rows < ROOMY_ROWS ? [] : (facts.scriptOutput ?? '').split('\n').slice(1);
 }
 

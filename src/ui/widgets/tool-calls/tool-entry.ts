@@ -66,10 +66,7 @@ const ROW_CHARS = 100;
 export const MIN_HIDDEN_LINES = 4;
 
 /** Returns how many rows of output are shown. */
-export function getMaxOutputRows(
-  { caller }: Pick<ToolCallEntry, 'caller'>,
-  { status }: Pick<EndedCallOutcome, 'status'>,
-): number {
+export function getMaxOutputRows({ caller }: ToolCallEntry, { status }: EndedCallOutcome): number {
   if (caller === 'user') return MAX_OUTPUT_ROWS.own;
   return status === 'failed' ? MAX_OUTPUT_ROWS.failed : MAX_OUTPUT_ROWS.done;
 }
