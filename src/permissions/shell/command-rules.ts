@@ -8,6 +8,7 @@ import { getRuleFamily } from '../rules/rule-families.ts';
 import type { ReachableCommand } from './effects/collect-shell-effects.ts';
 import { skipSafeWrappers } from './effects/nested-commands.ts';
 import { getArgPath, type ResolvedCommand } from './exact/shell-state.ts';
+import { runsInOtherRepository } from './other-repositories.ts';
 import { parseShellAssignment, type ShellAssignment } from './parse/redirects.ts';
 import { getProgramBaseName, parseShellArgument } from './parse/shell-words.ts';
 import { findProgramFacts, getExactProgramFacts } from './programs/find-program-facts.ts';
@@ -75,6 +76,9 @@ function matchesAllowRule(context: DecisionContext, rule: Rule, command: Resolve
   const texts = argv.map((word) => word.text);
   const hasDataInPattern = argv.slice(0, pattern.words.length).some((word) => word.kind !== 'literal');
   if (hasDataInPattern || !matchesPattern(pattern.words, texts, pattern.kind)) return false;
+  // A rule for a program as a whole is never offered, and as wide as a person wrote it.
+  const isNarrow = pattern.kind === 'exact' || pattern.words.length > 1;
+  if (isNarrow && runsInOtherRepository(context, texts, command.cwds)) return false;
   return (
     pattern.kind === 'exact' ||
     !(

@@ -19,6 +19,7 @@ export const PACKAGE_MANAGER_FACTS: ProgramFacts = { suggest: 2, exactSubcommand
 /** Package managers whose `run` takes the name of a project script. */
 const SCRIPT_RUNNER: ProgramFacts = {
   ...PACKAGE_MANAGER_FACTS,
+  hostFiles: splitWords('.npmrc .yarnrc .yarnrc.yml bunfig.toml'),
   exactSubcommands: INSTALLING_WORDS,
   opensNoFiles: true,
   runsProjectScripts: true,
@@ -118,6 +119,7 @@ export const createBuildTools = (): ProgramFactsByName => ({
   },
   ...defineProgramFacts('uv poetry', {
     ...PACKAGE_MANAGER_FACTS,
+    hostFiles: splitWords('uv.toml poetry.toml .pypirc pip.conf'),
     commandMarkers: ['run', 'exec', '--'],
     riskyOptions: splitWords(
       `${LOCATION_OPTIONS} -P --python -p --with --with-editable --index-url --index --default-index --find-links`,
@@ -161,7 +163,7 @@ export const createBuildTools = (): ProgramFactsByName => ({
       'fmt -- --check': /^$/,
     },
     subcommandsUnlessFiles: CARGO_FILES,
-    suggest: 2,
+    ...{ suggest: 2, hostFiles: ['.cargo'] },
     builtins: splitWords(
       'add b bench build c check clean clippy d doc fetch fix fmt generate-lockfile help info init install locate-project login logout metadata miri new nextest owner package pkgid publish r read-manifest remove report rm run rustc rustdoc search t test tree uninstall update vendor version yank',
     ),
@@ -173,10 +175,7 @@ export const createBuildTools = (): ProgramFactsByName => ({
   },
   go: {
     ...PACKAGE_MANAGER_FACTS,
-    versionQuery: {
-      arg: /^(?:version|help|--help|-h)$/,
-      unlessFiles: GO_FILES,
-    },
+    versionQuery: { arg: /^(?:version|help|--help|-h)$/, unlessFiles: GO_FILES },
     readOnlySubcommands: {
       list: GO_LIST_OPTION,
       'mod graph': /^$/,

@@ -103,9 +103,12 @@ export function hasShellName(name: string): boolean {
   return name.endsWith('sh');
 }
 
-/** True for a name without a row, or with risky options alone: it may be anything, also an interpreter. */
+/** Fields of a row that say nothing of what a program does with its operands. */
+const LIMITING_FIELDS = ['riskyOptions', 'usesGit', 'namesHost'];
+
+/** True for a name without a row, or with one that only limits rules: it may be anything, also an interpreter. */
 export function isUnknownProgram(name: string): boolean {
-  return Object.keys(findProgramFacts(name)).every((field) => field === 'riskyOptions');
+  return Object.keys(findProgramFacts(name)).every((field) => LIMITING_FIELDS.includes(field));
 }
 
 const listBuildRows = createLazy(() => new Set(Object.values(listBuildTools())));

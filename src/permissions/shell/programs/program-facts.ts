@@ -111,6 +111,8 @@ export type ProgramFacts = {
   readonly namesHost?: RegExp;
   /** The sub-commands for whose arguments that holds, if not for all. */
   readonly hostSubcommands?: readonly string[];
+  /** Files of a folder that choose the host to which it sends tokens, or what it starts. */
+  readonly hostFiles?: readonly string[];
   /** `run` takes the name of a project script. */
   readonly runsProjectScripts?: boolean;
   /** Arguments, joined by spaces, with which a project script only reads the files that it is given. */

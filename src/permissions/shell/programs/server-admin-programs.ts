@@ -34,6 +34,10 @@ function createClusterRows(sub: string, kinds: string): Readonly<Record<string, 
   return rows;
 }
 
+/** `HOST/owner/name` and URLs name a host, to which a client of a forge would send a token. */
+const FORGE_HOST =
+  /^(?!(?:https:\/\/|git@)github\.com[/:])(?:[\w+]+:\/\/\S+|[^\s@]+@[^\s:@]+:\S+|[^\s/]+\/[^\s/]+\/[^\s/]+|[^\s/.]+\.[^\s/]+\/\S+)$/;
+
 /**
  * Tools for servers, clusters and services of others. The rows list what only shows something: each tool changes more
  * with each release, so any other subcommand counts as a change elsewhere, whose answer lasts for the session at most.
@@ -64,15 +68,14 @@ export const createServerAdminPrograms = (): ProgramFactsByName => ({
       'auth status': /^--active$/,
     },
     usesGit: true,
-    // `HOST/owner/name` and URLs name a host, to which it would send a token.
     plainOperand: /^(?:#?\d+|\w[\w.-]*(?:\/[\w.-]+)?)$/,
     exactSubcommands: splitWords('alias extension auth secret config api codespace variable gist release repo'),
     globalOptions: ['-R', '--repo'],
-    namesHost:
-      /^(?!(?:https:\/\/|git@)github\.com[/:])(?:[\w+]+:\/\/\S+|[^\s@]+@[^\s:@]+:\S+|[^\s/]+\/[^\s/]+\/[^\s/]+|[^\s/.]+\.[^\s/]+\/\S+)$/,
+    namesHost: FORGE_HOST,
     riskyOptions: splitWords('-- -D --dir -O --output --recover --hostname'),
     textArgs: { options: ['--body', '--title', '-b', '-t'] },
   },
+  ...defineProgramFacts('glab hub tea', { usesGit: true, namesHost: FORGE_HOST }),
   kubectl: {
     readsOnlyIn: 'host',
     suggest: 2,

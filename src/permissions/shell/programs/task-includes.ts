@@ -95,14 +95,24 @@ export const parseMakeIncludes: ParseIncludes = (text) => {
   const words = [...source.matchAll(/^[ ]*(?:-|s)?(?:include|load)[ \t]+([^#\n]*)/gm)].flatMap(([, list = '']) =>
     splitMakeWords(expandMakeVariables(list, variables)),
   );
-  const calls = [...source.matchAll(/\$[({]MAKE[)}][^\n;&|]*?(?:-C|--directory)[= ]*([^\s;&|]+)/g)];
-  const folders = calls.map(([, folder = '']) => expandMakeVariables(folder, variables));
+  const folders = source
+    .split('\n')
+    .filter((line) => /\$[({]MAKE[)}]/.test(line))
+    .flatMap((line) => listFolderArgs(line.split(/[\s;&|]+/)))
+    .map((folder) => expandMakeVariables(folder, variables));
   const isKnown = (word: string) => !/[$(){}[\]]/.test(word);
   return {
     paths: [...words.filter(isKnown), ...folders.filter(isKnown)],
     others: words.every(isKnown) ? 'none' : 'unknown',
   };
 };
+
+const listFolderArgs = (words: readonly string[]): readonly string[] =>
+  words.flatMap((word, index) => {
+    if (/^(?:-C|--directory)$/.test(words[index - 1] ?? '')) return [word];
+    const value = word.replace(/^(?:-C|--directory=)/, '');
+    return value === word || value === '' ? [] : [value];
+  });
 
 const splitMakeWords = (list: string) =>
   list
@@ -154,7 +164,7 @@ export const parseYamlIncludes: ParseIncludes = (text) => {
   ]
     .map((value) => value.trim().replaceAll(/^["']|["']$/g, ''))
     .filter((value) => value !== '' && !value.endsWith(':'));
-  const named = source.match(/[\w./@~-]+\.ya?ml\b/g) ?? [];
+  const named = source.split(/[^\w./@~-]+/).filter((word) => /\.ya?ml$/.test(word));
   return {
     paths: [...new Set([...included.filter((value) => !REMOTE.test(value) && /^[\w./@~-]+$/.test(value)), ...named])],
     others: included.some((value) => REMOTE.test(value)) ? 'unknown' : 'none',
@@ -170,13 +180,11 @@ export const parseRakeIncludes: ParseIncludes = (text) => {
 
 /** Parses the folders of file tasks, and the files that tasks of mise are in. */
 export const parseMiseIncludes: ParseIncludes = (text) => {
-  const listed = [...text.matchAll(/^\s*(?:includes|file)\s*=\s*(\[[^\]]*\]|.*)/gm)].flatMap(([, value = '']) => [
-    ...value.matchAll(/["']([^"']+)["']/g),
-  ]);
-  const paths = listed.flatMap(([, path = '']) => [path, `${path}/*`]);
+  const quoted = text.split(/["'\n]/).filter((word) => /^[\w./~-]+$/.test(word) && /[./]|^\w+$/.test(word));
+  const listing = text.split('\n').filter((line) => /^[ \t]*(?:file|includes)[ \t]*=/.test(line));
   const folders = ['mise-tasks', '.mise-tasks', 'mise/tasks', '.mise/tasks', '.config/mise/tasks'];
   return {
-    paths: [...paths.filter((path) => !REMOTE.test(path)), ...folders.map((folder) => `${folder}/*`)],
-    others: paths.some((path) => REMOTE.test(path)) ? 'unknown' : 'none',
+    paths: [...quoted.flatMap((path) => [path, `${path}/*`]), ...folders.map((folder) => `${folder}/*`)],
+    others: listing.some((line) => /:\/\/|git::|\{\{/.test(line)) ? 'unknown' : 'none',
   };
 };
