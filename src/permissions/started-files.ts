@@ -10,6 +10,7 @@ import {
   type ProgramFile,
 } from '../lib/programs/program-files.ts';
 import type { GitConfigEntry } from '../lib/text/git-config.ts';
+import { splitWords } from '../lib/text/lines.ts';
 import { diskFs } from './permission-fs.ts';
 import {
   findCommandConfigKey,
@@ -21,9 +22,12 @@ import {
   resolveGitPath,
 } from './shell/programs/git-repository.ts';
 
-/** Git, and programs that start it. */
-const GIT =
-  /^(?:(?:[\w-]+-)?git(?:[-@][\w.-]+)?|gh|glab|hub|tea|tig|lazygit|gitui|jj|pre-commit|lefthook|husky|lint-staged|semantic-release)$/;
+/** Programs that start git, besides those with its name as a part of theirs: `git-lfs`, `mcp-server-git`. */
+const GIT_CLIENTS = splitWords(
+  'gh glab hub tea tig lazygit gitui jj pre-commit lefthook husky lint-staged semantic-release',
+);
+
+const startsGit = (name: string) => /(?:^|[-_@])git(?:$|[-_@])/.test(name) || GIT_CLIENTS.includes(name);
 
 /** Lists the files that a start runs and that others can change: those it names, and what git would start. */
 export const listStartedFiles = (
@@ -37,7 +41,7 @@ export const listStartedFiles = (
  */
 function listGitPrograms(start: ProgramStart, isChangeable: (path: string) => boolean): readonly ProgramFile[] {
   const { words, folders } = listStartPlaces(start);
-  if (!words.some((word) => GIT.test(basename(word)))) return [];
+  if (!words.some((word) => startsGit(basename(word)))) return [];
   const tops = folders.flatMap((folder) => findRepositoryTop(diskFs, folder) ?? []);
   const found = [
     ...tops.flatMap((top) => resolveGitFolders(diskFs, top) ?? listIrregularFolders(join(top, '.git'))),

@@ -121,7 +121,7 @@ export function listStartPlaces({ command, cwd, variables }: ProgramStart) {
 const dropTexts = (command: ProgramStart['command']): ProgramStart['command'] =>
   'argv' in command || /(?<!\S)(?:-\w*c|eval|xargs|exec|parallel|watch)(?!\S)/.test(command.line)
     ? command
-    : { line: command.line.replaceAll(/"[^"$`]*\s[^"$`]*"|'[^']*\s[^']*'/g, ' ') };
+    : { line: command.line.replaceAll(/"[^"$`]*"|'[^']*'/g, (text) => (/\s/.test(text) ? ' ' : text)) };
 
 /**
  * Returns whether a program loads configuration or modules that nothing names from a folder that others than the user
