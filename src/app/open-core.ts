@@ -101,12 +101,21 @@ type Run = OpenedFolder & {
 /** The models that a run can use, and the keys that must not be stored with its session. */
 type OpenedModel = { readonly ok: true; readonly model: ModelRegistry; readonly knownKeys: KnownKeys };
 
+/** Secrets of clouds that requests use. Unlike the keys of providers, commands get them. */
+const CLOUD_SECRETS = [
+  'AWS_SECRET_ACCESS_KEY',
+  'AWS_SESSION_TOKEN',
+  'AZURE_CLIENT_SECRET',
+  'CLOUDSDK_AUTH_ACCESS_TOKEN',
+];
+
 /** Opens keys, registry and port of the model, and looks up facts about it. Explains why no model can be used. */
 async function openModel(run: Run): Promise<OpenedModel | { readonly ok: false; readonly problem: string }> {
   const { options, environment, cwd, settings, session, bus } = run;
   const { problem: keyProblem, keys } = await readStoredApiKeys(environment);
   const knownKeys = createKnownKeys();
   for (const [name, key] of Object.entries(environment.keys)) knownKeys.add(name, key);
+  for (const name of CLOUD_SECRETS) knownKeys.add(name, environment.variables[name] ?? '');
   for (const [name, { key }] of keys) if (typeof key === 'string') knownKeys.add(name, key);
   const onSignIn = (setting: string, output: string) =>
     void bus.emit({ type: 'notice', level: 'info', topic: 'model', text: `${setting}: ${output}` });

@@ -90,7 +90,10 @@ export function createSession(core: RecordedCore, { opened, started }: SessionDe
     options.persistence === 'memory'
       ? undefined
       : createReplyJournal({ dir, sessionId, leftover, removeKeys: core.knownKeys.remove });
-  const debugLog = openDebugLog(options, core.environment.ouroHome, opened.id, () => new Date(core.now()));
+  const debugLog = openDebugLog(options, core.environment.ouroHome, opened.id, {
+    now: () => new Date(core.now()),
+    removeKeys: core.knownKeys.remove,
+  });
   return {
     opened,
     transcript,

@@ -29,6 +29,7 @@ async function findFiles(folder: string, wanted: string): Promise<readonly strin
 test.each([
   ['ANTHROPIC_API_KEY', 'key-of-the-variable-1', { ANTHROPIC_API_KEY: 'key-of-the-variable-1' }],
   ['GROQ_API_KEY', 'key-of-a-provider-1', { GROQ_API_KEY: 'key-of-a-provider-1' }],
+  ['AWS_SECRET_ACCESS_KEY', 'secret-of-a-cloud-1', { AWS_SECRET_ACCESS_KEY: 'secret-of-a-cloud-1' }],
   ['local', 'key-in-the-settings-1', {}],
   ['mistral', 'key-of-ouro-login-1', {}],
   ['anthropic', 'key-of-the-helper-1', { ANTHROPIC_API_KEY: undefined }],
@@ -65,4 +66,16 @@ test.each([
   expect(await replayAll(project)).toMatchObject({ different: [] });
   expect(JSON.stringify(server.requests().at(-1)?.body)).toContain(`[key of ${name} left out]`);
   expect(await findFiles(join(project.home, '.claude'), key)).toEqual([]);
+});
+
+test('a debug log has no key that a tool prints', async () => {
+  const key = 'key-of-a-provider-1';
+  await project.write('notes.txt', key);
+  await using server = await startApiServer({
+    turns: [calls(toolUse('Read', { file_path: join(project.dir, 'notes.txt') })), says('Done.')],
+  });
+  await runHere(project, ['-p', '--debug', 'read it'], server.url, { env: { GROQ_API_KEY: key } });
+  expect(server.requests()[1]?.raw).toContain(key);
+  expect(await findFiles(project.home, key)).toEqual([]);
+  expect((await findFiles(join(project.ouroHome, 'debug'), '[key of GROQ_API_KEY left out]')).length).toBe(1);
 });

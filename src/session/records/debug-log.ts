@@ -17,7 +17,7 @@ export function openDebugLog(
   options: CliRunOptions,
   ouroHome: string,
   sessionId: string,
-  now: () => Date,
+  { now, removeKeys }: { readonly now: () => Date; readonly removeKeys: (text: string) => string },
 ): DebugLog | undefined {
   if (options.debug === 'off') return undefined;
   const file = options.debugFile ?? join(ouroHome, 'debug', `${sessionId}.jsonl`);
@@ -31,7 +31,7 @@ export function openDebugLog(
       onEvent(event) {
         // Deltas are frequent, and their content is logged again with the complete message.
         if (event.type === 'message_update' || event.type === 'stream_event') return;
-        writeSync(handle, `${stringifyRedacted({ at: now().toISOString(), ...event })}\n`);
+        writeSync(handle, `${removeKeys(stringifyRedacted({ at: now().toISOString(), ...event }))}\n`);
       },
     };
   } catch (thrown) {
