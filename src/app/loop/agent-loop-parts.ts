@@ -16,7 +16,7 @@ import { createTaskTool } from '../../tools/task/task.ts';
 import type { Core } from '../core.ts';
 import type { SessionPermissions } from '../permissions/session-permissions.ts';
 import type { SessionHooks } from '../session-hooks.ts';
-import { type ContextPipelineDeps, createContextPipeline, createSubAgentContextPipeline } from './context-pipeline.ts';
+import { type ContextPipelineDeps, createContextPipeline } from './context-pipeline.ts';
 import { createDirectToolCalls, type DirectToolCalls } from './direct-tool-calls.ts';
 import { createQueryDepsFactory, type QueryDepsFactory } from './query-deps-factory.ts';
 import type { RequestParts } from './request-parts.ts';
@@ -54,39 +54,35 @@ export type AgentLoopParts = RequestParts & {
 export function createAgentLoopParts(core: Core, deps: LoopDeps): AgentLoopParts {
   const { session, mcp, hooks, shells, turnLog, runOverrides, request } = deps;
   const { toolset, prompt, fallbacks } = request;
-  const contextWiring: ContextPipelineDeps = {
-    live: core.live,
-    model: () => core.live.current().model,
-    chain: fallbacks.getChain,
-    settings: core.settings.current,
-    getModelInfo: core.model.infoOf,
-    port: core.model.port,
-    system: prompt.system.parts,
-    listSpecs: () => toolset.getSpecs(toolset.listOffered()),
-    tools: toolset.listOffered,
-    readState: toolset.readState,
-    folder: session.transcript.folder,
-    hooks,
-    plan: () => core.live.current().plan,
-    getState: () => ({
-      ...core.live.current(),
-      branch: prompt.getBranch(),
-      planInstructions: core.options.planInstructions,
-      background: [...listRunningShells(shells), ...subAgents.listRunning()],
-    }),
-    onUsage: core.meter.addReply,
-    onLevel: turnLog.recordLevel,
-    emit: (event) => void core.bus.emit(event),
-    remember: (decision) =>
-      void session.transcript.append({ type: 'system', subtype: 'context', data: copyAsJson(decision) }),
-    newId: core.newId,
-  };
-  const context = createContextPipeline(contextWiring);
+  const contextDeps: ContextPipelineDeps = { chain: fallbacks.getChain, hooks, folder: session.transcript.folder };
+  const context = createContextPipeline(
+    core,
+    contextDeps,
+    {
+      model: () => core.live.current().model,
+      system: prompt.system.parts,
+      tools: toolset.listOffered,
+      listSpecs: () => toolset.getSpecs(toolset.listOffered()),
+      readState: toolset.readState,
+    },
+    {
+      onLevel: turnLog.recordLevel,
+      emit: (event) => void core.bus.emit(event),
+      remember: (decision) =>
+        void session.transcript.append({ type: 'system', subtype: 'context', data: copyAsJson(decision) }),
+      getState: () => ({
+        ...core.live.current(),
+        branch: prompt.getBranch(),
+        planInstructions: core.options.planInstructions,
+        background: [...listRunningShells(shells), ...subAgents.listRunning()],
+      }),
+    },
+  );
   context.restore(parseReductions(session.opened.stored.context));
   const queryDeps = createQueryDepsFactory(core, {
     ...deps,
     context,
-    createSubAgentContext: (agent) => createSubAgentContextPipeline(contextWiring, agent),
+    createSubAgentContext: (requests) => createContextPipeline(core, contextDeps, requests),
     transformRequest: turnLog.recordRequest,
   });
   const subAgents = createSubAgentManager(core, {

@@ -9,13 +9,11 @@ import {
 } from '../../agent/agent-context.ts';
 import type { CompactPreview, Context } from '../../context/create-context.ts';
 import type { Agent } from '../../contracts/agent.ts';
-import type { AgentEvent } from '../../contracts/event.ts';
 import type { SlashCommandOutcome } from '../../contracts/frontend/command.ts';
 import type { BoundaryMessage, Message } from '../../contracts/message.ts';
 import type { SystemPart } from '../../contracts/model.ts';
 import type { ContextPort } from '../../contracts/query.ts';
-import type { LiveSessionState, LiveSessionValues } from '../../contracts/session-core.ts';
-import type { Settings } from '../../contracts/settings.ts';
+import type { LiveSessionValues } from '../../contracts/session-core.ts';
 import type { Tool } from '../../contracts/tool.ts';
 import type { Hooks } from '../../hooks/create-hooks.ts';
 import { createLoopHooks } from '../../hooks/loop-hooks.ts';
@@ -28,75 +26,68 @@ import type { FileReadState } from '../../tools/files/file-read-state.ts';
 import { findBuiltInToolTraits } from '../../tools/tool-traits.ts';
 import type { Core } from '../core.ts';
 
-/** The dependencies of a context pipeline. */
-export type ContextPipelineDeps = Omit<
-  AgentContextDeps,
-  'toolNamed' | 'store' | 'storedAt' | 'carried' | 'thinking' | 'compactAtPercent' | 'beforeCompact' | 'emit'
-> & {
-  readonly live: LiveSessionState;
-  readonly settings: () => Pick<Settings, 'autoCompactPercent'>;
+/** The requests of the conversation or of a sub-agent, which its context keeps within the window. */
+export type ContextRequests = {
+  readonly model: () => string;
+  readonly system: () => readonly SystemPart[];
+  readonly tools: () => readonly Tool[];
+  readonly listSpecs: AgentContextDeps['listSpecs'];
   readonly readState: FileReadState;
-  readonly folder: string;
-  readonly hooks: Hooks;
-  readonly plan: () => string | undefined;
-  /** Returns the present state of the session, which a compaction states anew. */
-  readonly getState: () => CurrentSessionState | undefined;
-  readonly emit: (event: AgentEvent) => void;
 };
 
-/** Creates the context pipeline, with a store for large results and what a summary carries over. */
-export function createContextPipeline(wiring: ContextPipelineDeps): AgentContext {
-  const { live, readState, hooks, plan, settings, getState, folder } = wiring;
+/** The parts that all context pipelines of a conversation use. */
+export type ContextPipelineDeps = {
+  readonly chain: AgentContextDeps['chain'];
+  readonly hooks: Hooks;
+  /** Folder of the session, where large results are stored. */
+  readonly folder: string;
+};
+
+/** The reports of the pipeline of a conversation; a sub-agent has none, so its decisions are not recorded. */
+type ContextReports = Pick<AgentContextDeps, 'onLevel' | 'remember' | 'emit'> & {
+  /** Returns the present state of the session, which a compaction states anew. */
+  readonly getState: () => CurrentSessionState;
+};
+
+/** Creates a context pipeline, with a store for large results and what a summary carries over. */
+export function createContextPipeline(
+  { live, settings, model, meter, newId }: Core,
+  { chain, hooks, folder }: ContextPipelineDeps,
+  { readState, ...requests }: ContextRequests,
+  { getState, ...reports }: Partial<ContextReports> = {},
+): AgentContext {
   const resolveResultPath = (callId: string) => getStoredResultPath(join(folder, 'results'), callId);
   return createAgentContext({
-    ...wiring,
+    ...requests,
+    ...reports,
+    chain,
+    getModelInfo: model.infoOf,
+    port: model.port,
+    onUsage: meter.addReply,
     toolNamed: findBuiltInToolTraits,
     store: createResultStore(resolveResultPath),
     storedAt: (callId) => (existsSync(resolveResultPath(callId)) ? resolveResultPath(callId) : undefined),
     carried: () => {
+      const { todos, plan } = live.current();
       const files = readState.listFiles();
       return {
-        todos: live.current().todos.map((todo) => `[${todo.status}] ${todo.content}`),
+        todos: todos.map((todo) => `[${todo.status}] ${todo.content}`),
         filesRead: files.filter((file) => !file.changed).map((file) => file.path),
         filesChanged: files.filter((file) => file.changed).map((file) => file.path),
         skills: [],
-        state: describeCurrentSessionState(getState()),
-        ...omitUndefined({ plan: plan() }),
+        state: describeCurrentSessionState(getState?.()),
+        ...omitUndefined({ plan }),
       };
     },
     thinking: () => resolveThinking(live.current()),
-    compactAtPercent: () => settings().autoCompactPercent,
+    compactAtPercent: () => settings.current().autoCompactPercent,
     beforeCompact: createLoopHooks(hooks, 'Stop').beforeCompact,
+    newId,
   });
 }
 
-/** The request parts of a sub-agent besides its messages. */
-type SubAgentRequestParts = {
-  readonly model: string;
-  readonly system: readonly SystemPart[];
-  readonly tools: readonly Tool[];
-  readonly readState: FileReadState;
-};
-
-/** Creates the context pipeline of a sub-agent from the parts of its requests. */
-export type CreateSubAgentContext = (agent: SubAgentRequestParts) => ContextPort;
-
-/** Creates the context pipeline of a sub-agent. Its decisions are not recorded in the session. */
-export function createSubAgentContextPipeline(wiring: ContextPipelineDeps, agent: SubAgentRequestParts): ContextPort {
-  return createContextPipeline({
-    ...wiring,
-    model: () => agent.model,
-    system: () => agent.system,
-    listSpecs: () => agent.tools.map(({ spec }) => spec),
-    tools: () => agent.tools,
-    readState: agent.readState,
-    onLevel: () => undefined,
-    emit: () => undefined,
-    remember: () => undefined,
-    // The state of the conversation is not that of a sub-agent.
-    getState: () => undefined,
-  });
-}
+/** Creates the context pipeline of a sub-agent from its requests. */
+export type CreateSubAgentContext = (requests: ContextRequests) => ContextPort;
 
 function resolveThinking({ effort, thinkingTokens }: LiveSessionValues) {
   return { effort: deriveEffortFromThinkingBudget(effort, thinkingTokens), thinkingBudgetTokens: thinkingTokens };

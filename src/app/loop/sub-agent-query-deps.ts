@@ -89,7 +89,13 @@ export function createSubAgentQueryDeps(
       owners.assignCall(request.callId, agentId);
       return agentGate({ ...request, agentId }, hint, signal);
     },
-    context: contextFor({ model: typeof first === 'string' ? first : first.model, system, tools, readState }),
+    context: contextFor({
+      model: () => (typeof first === 'string' ? first : first.model),
+      system: () => system,
+      tools: () => tools,
+      listSpecs: () => tools.map(({ spec }) => spec),
+      readState,
+    }),
   });
   return { ...deps, system: () => system, tools: () => tools };
 }
