@@ -466,3 +466,42 @@ test('a search asks whose ignore file in a folder below is a link that leads out
     rmSync(join(other.ws, 'src', name));
   }
 });
+
+test('the existence of credentials outside the workspace is asked about, in whatever form; that of other files is not', () => {
+  const fixture = makeFixture();
+  const verdict = (line: string) => decideBash(fixture, line, { allow: ['Bash(true)'] }).verdict;
+  const files = [
+    '~/.ssh/id_rsa',
+    '~/.ssh',
+    '~/.aws/credentials',
+    '../.ssh/id_rsa',
+    `${fixture.home}/.ssh/id_rsa`,
+    '~/.netrc',
+  ];
+  const asking = files.flatMap((file) => [
+    ...['-e', '-f', '-d', '-r', '-s', '-L', '-O'].map((operator) => `test ${operator} ${file}`),
+    `[ -f ${file} ]`,
+    `[ ! -e ${file} ]`,
+    `[[ -f ${file} ]]`,
+    `test README.md -nt ${file}`,
+    `[ ${file} -ef README.md ]`,
+    `test -e ${file} && true`,
+    `true; test -e ${file}`,
+    `cd src && test -e ${file.replace(/^\.\./, '../..')}`,
+    `if test -e ${file}; then true; fi`,
+    `stat ${file}`,
+    `ls -d ${file}`,
+    `find ${file} -maxdepth 0`,
+  ]);
+  expect(asking.filter((line) => verdict(line) !== 'ask')).toEqual([]);
+  const harmless = [
+    'test -f .env && echo yes',
+    '[ -d /usr/include ]',
+    'test -e README.md',
+    '[ -f src/a.ts ]',
+    '[ a = b ]',
+    'test -n "~/.ssh"',
+    'find . -name .env',
+  ];
+  expect(harmless.filter((line) => verdict(line) !== 'allow')).toEqual([]);
+});

@@ -8,6 +8,7 @@ import {
 } from '../decision-context.ts';
 import { createPathRequirement, listPathBlockers } from '../path-requirements.ts';
 import { expandGlob } from '../paths/folder-scan.ts';
+import { getSecretPathReason } from '../paths/secret-paths.ts';
 import { findCommandRule, findSecretNotCoveredByRule } from './command-rules.ts';
 import { skipSafeWrappers } from './effects/nested-commands.ts';
 import { analyzeReadOnly } from './exact/analyze-read-only.ts';
@@ -196,7 +197,17 @@ function listReadRequirements(
       listSearchRequirements(context, resolveCallPath(context, cwd, getArgPath(arg)).real, analysis, exclude),
     ),
   );
-  return [...reads, ...searches];
+  const tests = (analysis.tests ?? []).flatMap((arg) =>
+    command.cwds.flatMap((cwd) => listTestRequirements(context, cwd, arg)),
+  );
+  return [...reads, ...searches, ...tests];
+}
+
+/** Requires approval to ask for credentials outside of the workspace; what is in it, any listing shows. */
+function listTestRequirements(context: DecisionContext, cwd: string, arg: ShellArgument): readonly Requirement[] {
+  const path = resolveCallPath(context, cwd, getArgPath(arg));
+  if (isInWorkspace(path, context) || getSecretPathReason(path, context.policy) === undefined) return [];
+  return [createPathRequirement(context, { tool: context.facts.tool, use: 'read', path })];
 }
 
 function listArgRequirements(context: DecisionContext, cwd: string, arg: ShellArgument): readonly Requirement[] {

@@ -1,3 +1,4 @@
+import { normalize } from 'node:path/posix';
 import { createLazy } from '../../lib/memoize.ts';
 import { splitWords } from '../../lib/text/lines.ts';
 import { type DecisionContext, isInWorkspace, resolveCallPath } from '../decision-context.ts';
@@ -119,6 +120,7 @@ export function leadsElsewhere(context: DecisionContext, { argv, cwds }: OpenArg
       return true;
     // A rule for one address covers no other.
     if (given.length > 0 && isDownloader(name) && isOtherAddress(given, option, value, arg)) return true;
+    if (/^-[^-]/.test(arg) && leadsOutBehindLetters(context, cwds, arg)) return true;
     if (option === undefined && isBuild && !arg.startsWith('-')) return isForeignOperand(context, cwds, arg);
     if (option === undefined || (isDownloader(name) && /^-\w*$/.test(option) && isAddress(value))) return false;
     return isForeignAddress(option, value) || value.split(/[=:,]/).some((piece) => isOutside(context, cwds, piece));
@@ -159,6 +161,22 @@ function isOtherAddress(hosts: readonly string[], option: string | undefined, va
 
 /** A path behind several letters: `-qc../x`, `-qc/etc/x`. More letters before a slash are a folder: `-Isrc/include`. */
 const GLUED_PATH = /^(-\w*[A-Za-z](?=\.)|-\w{1,2}[A-Za-z](?=\/))(\.{0,2}(?:\/.*)?)$/s;
+
+/**
+ * True if letters of options end in a path that leads out, wherever it begins: `-abcd/etc/x`, if there is `/etc`, and
+ * `-Isrc/../../x`.
+ */
+function leadsOutBehindLetters(context: DecisionContext, cwds: readonly string[], arg: string): boolean {
+  const slash = arg.indexOf('/');
+  if (slash < 0) return false;
+  const [, top = ''] = arg.slice(slash).split('/');
+  const isAbsolute = !['', '.', '..'].includes(top) && context.fs.lstat(`/${top}`) !== undefined;
+  const relativePath = normalize(arg.slice(2));
+  return (
+    (isAbsolute && isOutside(context, cwds, normalize(arg.slice(slash)))) ||
+    (relativePath.startsWith('..') && isOutside(context, cwds, relativePath))
+  );
+}
 
 /** Splits an argument into the option it belongs to, its own or the one before, and the value. */
 function splitValue(arg: string, previous: string | undefined): readonly [option: string | undefined, value: string] {

@@ -95,7 +95,9 @@ test.each([
   ['pytest', '--basetemp=/home/x', '--junitxml=../x', '--cov-report=html:/srv/www', '--rootdir=..', '-c ../x.ini'],
   ['pytest', '-xqc../x.ini', '-qc..', '-vvc/etc/x.ini', '-qc./../../x.ini'],
   ['git commit', '-aF../x', '-vqt../../x', '-aF/etc/passwd'],
-  ['gcc', 'a.c -O2o../x', 'a.c -go/etc/x'],
+  ['gcc', 'a.c -O2o../x', 'a.c -go/etc/x', 'a.c -Isrc/../../x', '-gO2o/etc/x a.c', '-abcd/usr/x', '-osrc/../../x a.c'],
+  ['pytest', '-xvqc/etc/x.ini', '-abcdc/etc/x', '-vvvvc/tmp/x', '-xvqcsrc/../../x.ini', '-xvq,/etc/x', '-xvq@/etc/x'],
+  ['git commit', '-avqF/etc/passwd', '-avsqF/tmp/x', '-avqFsrc/../../x'],
 ])('Bash(%s:*) does not cover its own ways out', (command, ...args) => {
   const lines = args.flatMap((more) => [`${command} ${more}`, `${command} -q ${more}`, `cd . && ${command} ${more}`]);
   expect(lines.filter((line) => isUnasked(`Bash(${command}:*)`, line))).toEqual([]);
@@ -111,7 +113,10 @@ test('what people add every day stays covered', () => {
     ['vite', 'vite --host 0.0.0.0 --port 3000|vite --host=localhost:3000|vite --host'],
     ['pytest', 'pytest -q -k "a and b" tests/test_a.py::test_b|pytest -x --tb=short --maxfail=1 2>/dev/null'],
     ['git commit', 'git commit -m "../a: fix https://x.example"|git commit -m /api --no-verify'],
-    ['gcc', 'gcc -Isrc/include -Llib64/x -I./a -qI../ws/src a.c|gcc -std=c++17 -O2 -DA=b/c -j4 a.c'],
+    [
+      'gcc',
+      'gcc -Isrc/include -Llib64/x -I./a -qI../ws/src -Isrc/../docs -Isrc/deep/.. a.c|gcc -std=c++17 -O2 -DA=b/c -j4 a.c',
+    ],
     ['git push', 'git push -u origin main'],
     ['curl', 'curl -s https://x.example/a|curl -fsSL https://x.example/a/../b|curl -I http://x.example:8080'],
     ['wget', 'wget -q https://x.example/a.tgz'],

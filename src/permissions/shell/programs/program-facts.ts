@@ -252,6 +252,8 @@ export type ReadOnlyAnalysis =
       readonly reads: readonly ShellArgument[];
       /** Folders that are read recursively. */
       readonly searches: readonly ShellArgument[];
+      /** Paths of which it only tells whether they exist, and their kind. */
+      readonly tests?: readonly ShellArgument[];
       readonly follows: 'links' | 'none';
       /** The files that a search opens; all if missing. */
       readonly filter?: SearchFileFilter;

@@ -234,12 +234,16 @@ const TEST_BINARY = new Set('= == != -eq -ne -lt -le -gt -ge -nt -ot -ef'.split(
 export function analyzeTestCommand(args: readonly ShellArgument[]): ReadOnlyAnalysis {
   const unknownArg = args.find((arg) => arg.kind !== 'literal' && arg.count !== 'one' && !/^\$[?#$]$/.test(arg.text));
   if (unknownArg !== undefined) return refuse(`${unknownArg.text} is not a plain word.`);
-  const texts = args.map((word) => word.text).filter((word, index) => !(index === 0 && word === '!'));
+  const words = args.filter((word, index) => !(index === 0 && word.text === '!'));
+  const texts = words.map((word) => word.text);
   const isKnownForm =
     texts.length === 1 ||
     (texts.length === 2 && TEST_UNARY.has(texts[0] ?? '')) ||
     (texts.length === 3 && TEST_BINARY.has(texts[1] ?? ''));
-  return isKnownForm ? READS_NOTHING : refuse('This form of test is not analyzed.');
+  if (!isKnownForm) return refuse('This form of test is not analyzed.');
+  const operator = texts[texts.length - 2] ?? '';
+  const asksDisk = /^-(?:[efdsrwxhLbcpSkugOG]|[no]t|ef)$/.test(operator);
+  return { ...READS_NOTHING, ...(asksDisk ? { tests: words.filter(({ text }) => text !== operator) } : {}) };
 }
 
 /** Analyzes `[ … ]`, which is `test …`. */
