@@ -1,10 +1,9 @@
 import { z } from 'zod';
-import type { AgentEvent } from '../../contracts/event.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import { createCallbackSchema, parseArgument } from '../../lib/parse-argument.ts';
 import type { SdkAgent } from '../agent/agent-commands.ts';
 import { createAgentReplica } from './agent-replica.ts';
-import { REMOTE_METHODS, type RemoteCallResult, type RemoteStreamLine, remoteCallSchema } from './wire-format.ts';
+import { REMOTE_METHODS, type RemoteStreamContent, type RemoteStreamLine, remoteCallSchema } from './wire-format.ts';
 
 /** The options of a server. */
 export type ServeOptions = {
@@ -68,12 +67,7 @@ export function serveAgent(agent: SdkAgent, options: ServeOptions = {}): AgentSe
   let lines: readonly RemoteStreamLine[] = [];
   let cursor = 0;
 
-  function push(
-    content:
-      | { readonly event: AgentEvent }
-      | { readonly result: RemoteCallResult }
-      | { readonly state: ReturnType<SdkAgent['state']> },
-  ): void {
+  function push(content: RemoteStreamContent): void {
     cursor += 1;
     const line = { cursor, server, ...content };
     lines = [...lines.slice(Math.max(0, lines.length + 1 - keepLines)), line];
@@ -112,28 +106,25 @@ export function serveAgent(agent: SdkAgent, options: ServeOptions = {}): AgentSe
     const start = findMissedLines(lines, cursor, after) ?? [{ cursor, server, state: mirror.snapshot() }];
     const leave = url.searchParams.get('answers') === '1' ? presence.enter() : () => undefined;
     const encoder = new TextEncoder();
-    const ended = AbortSignal.any([signal, closing.signal]);
-    let end: () => void = () => undefined;
+    const cancelled = new AbortController();
+    const ended = AbortSignal.any([signal, closing.signal, cancelled.signal]);
     const body = new ReadableStream<Uint8Array>({
       start(controller) {
         const send = (text: string) => controller.enqueue(encoder.encode(text));
         const read = (line: RemoteStreamLine) => send(`${JSON.stringify(line)}\n`);
         const heartbeat = setInterval(() => send('\n'), HEARTBEAT_MS);
+        const end = () => {
+          readers.delete(read);
+          clearInterval(heartbeat);
+          leave();
+          // A cancelled stream is closed already.
+          if (!cancelled.signal.aborted) controller.close();
+        };
         for (const line of start) read(line);
         readers.add(read);
-        end = () => {
-          if (!readers.delete(read)) return;
-          clearInterval(heartbeat);
-          ended.removeEventListener('abort', close);
-          leave();
-        };
-        const close = () => {
-          end();
-          controller.close();
-        };
-        ended.addEventListener('abort', close, { once: true });
+        ended.addEventListener('abort', end, { once: true });
       },
-      cancel: () => end(),
+      cancel: () => cancelled.abort(),
     });
     return new Response(body, { headers: { 'content-type': 'application/x-ndjson', 'cache-control': 'no-store' } });
   }

@@ -17,11 +17,13 @@ export const remoteCallSchema = z.strictObject({
 });
 
 /** A line of the stream. `cursor` numbers the lines of one server; a client continues after the last one it has. */
-export type RemoteStreamLine = { readonly cursor: number; readonly server: string } & (
+export type RemoteStreamLine = RemoteStreamContent & { readonly cursor: number; readonly server: string };
+
+/** The content of a line: the whole state, an event after it, or the result of a call. */
+export type RemoteStreamContent =
   | { readonly state: AgentSnapshot }
   | { readonly event: AgentEvent }
-  | { readonly result: RemoteCallResult }
-);
+  | { readonly result: RemoteCallResult };
 
 /** The result of a call. */
 export type RemoteCallResult =
