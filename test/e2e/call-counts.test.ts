@@ -19,8 +19,8 @@ function listRecomputed(counts: CallCounts): readonly string[] {
 
 longTest('a run with one answer calls few functions in few files', async () => {
   const { calls: counts } = await runCounted([]);
-  expect(sumCounts(counts)).toBeLessThan(8_400);
-  expect(listEnteredFiles(counts).length).toBeLessThan(350);
+  expect(sumCounts(counts)).toBeLessThan(7_800);
+  expect(listEnteredFiles(counts).length).toBeLessThan(345);
 });
 
 longTest('a turn with Read calls few functions, and computes no value again that has not changed', async () => {
