@@ -262,8 +262,10 @@ export type PermissionRequest = {
   readonly narrow?: string;
   /** Narrower alternatives to the suggestions: rules that allow the access for these programs only. */
   readonly ofPrograms?: { readonly names: readonly string[]; readonly rules: readonly string[] };
-  /** Preview of the change: the diff of an edit. */
+  /** Preview of the change: the diff of an edit, or of what a command did in a throw-away layer. */
   readonly preview?: Display;
+  /** The last lines that the command printed in that layer. */
+  readonly printed?: readonly string[];
   /** The scripts that a command names, with how they begin. */
   readonly scripts?: readonly ScriptStart[];
   /** The answer may turn on the sandbox of commands, in which the gate would allow this one. */

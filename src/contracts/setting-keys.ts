@@ -198,6 +198,7 @@ export const settingsSchema = z.strictObject({
   timeouts: z.strictObject(timeouts).optional().describe('Timeouts in milliseconds.'),
   maxRetries: liveKey(z.number().int().min(0), '10', 'How often a failed request is retried.'),
   loopGuard: z.strictObject(loopGuard).optional().describe('Limits for a model that repeats itself.'),
+  commandTrial: liveKey(z.enum(['off', 'on']), 'off', 'Try commands in a throw-away layer before asking.', isOwn),
   autoCompact: liveKey(flag, 'true', 'Compact a conversation before it exceeds the context window.'),
   autoCompactPercent: liveKey(
     z.number().min(10).max(95),

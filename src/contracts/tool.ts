@@ -40,6 +40,8 @@ export type ToolOutcome = {
   readonly structured?: JsonValue;
   /** The call failed because its limits blocked these effects. The gate decides whether it runs again without them. */
   readonly blocked?: readonly BlockedEffect[];
+  /** The call was a trial that does not stand by itself. The gate decides about what it did. */
+  readonly trial?: CallTrial;
   /** The call asked for something that still runs, so it is to be repeated. */
   readonly isPending?: true;
   /** Text for the model that is placed after all results (the text of a skill, a reminder). */
@@ -50,6 +52,21 @@ export type ToolOutcome = {
     | { readonly reason: 'structured_output_failed'; readonly words: string };
 };
 
+/** A run in a throw-away layer over the workspace, which changed something or did not show what the call does. */
+export type CallTrial =
+  | { readonly is: 'void'; readonly why: string }
+  | {
+      readonly is: 'pending';
+      /** The paths that it changed, in the workspace. */
+      readonly paths: readonly string[];
+      readonly preview: Display;
+      /** The last lines that it printed. */
+      readonly printed: readonly string[];
+      /** Makes the changes in the workspace, and returns the outcome of the run. */
+      readonly apply: () => Promise<ToolOutcome>;
+      readonly discard: () => void;
+    };
+
 /** A result as the model sees it, and how many replies ago its call was made; 1 is the reply before the current one. */
 export type SentResult = { readonly result: ToolResultBlock; readonly repliesAgo: number };
 
@@ -59,6 +76,8 @@ export type CallContext = {
   readonly cwd: string;
   /** Limits in which the call has to run, set by the permission gate. */
   readonly enforce?: CallEnforcement;
+  /** A trial of this call, whose changes were allowed. */
+  readonly trial?: CallTrial;
   readonly signal: AbortSignal;
   readonly report: (progress: ToolProgress) => void;
   /** Finds the result of an earlier call as the model sees it now; absent if that is not known. */
@@ -172,6 +191,8 @@ export type CallRequest = {
   readonly isReadOnly: boolean;
   /** Effects that the limits of a first run blocked, so that the call asks to run without limits. */
   readonly blocked?: readonly BlockedEffect[];
+  /** The trial of the call, whose effects need approval. */
+  readonly trial?: CallTrial;
   readonly agentId?: string;
   /** Analysis of the command line that the call runs. */
   readonly shell?: ShellAnalysis;

@@ -5,9 +5,9 @@ import type { SessionCore } from '../contracts/session-core.ts';
 import { getErrorMessage } from '../lib/errors.ts';
 import type { ProgramCheck } from '../lib/processes/program-check.ts';
 import type { KnownKeys } from '../lib/text/known-keys.ts';
-import { startCommand } from '../tools/bash/bash.ts';
 import type { ProcessLedger } from '../tools/bash/run-shell.ts';
 import type { ShellRegistry } from '../tools/bash/shell-registry.ts';
+import { startCommand } from '../tools/bash/start-command.ts';
 import { quoteFolderVariables } from './hook-runners.ts';
 
 /**

@@ -47,6 +47,8 @@ export type ApprovalDeps = {
   /** Computes the change a call would make, shown with the request. */
   readonly createPreview?: (facts: ToolFacts, cwd: string, signal: AbortSignal) => Promise<Display | undefined>;
   readonly newId: () => string;
+  /** Returns whether commands may run in a throw-away layer before somebody is asked. */
+  readonly canTry?: () => boolean;
   /** Returns the policy with the sandbox of commands turned on; `undefined` if it is on, off by choice, or not available. */
   readonly offerSandbox?: (policy: Policy) => Policy | undefined;
 };
@@ -91,7 +93,8 @@ async function createRequest(
   signal: AbortSignal,
 ): Promise<PermissionRequest> {
   const { request, facts, decision, policy } = pending;
-  const preview = await deps.createPreview?.(facts, request.cwd, signal);
+  const { trial } = request;
+  const preview = trial?.is === 'pending' ? trial.preview : await deps.createPreview?.(facts, request.cwd, signal);
   const secrets = decision.secrets?.map((path) => formatHomePath(path, policy.home, policy.cwd));
   const risks = listCallRisks(facts, secrets);
   const basicRequest = createBasicRequest(request, facts, decision, deps.newId());
@@ -109,6 +112,7 @@ async function createRequest(
     ...permissionRequest,
     ...(scripts.length === 0 ? {} : { scripts }),
     ...(preview === undefined ? {} : { preview }),
+    ...(trial?.is === 'pending' && trial.printed.length > 0 ? { printed: trial.printed } : {}),
   };
 }
 

@@ -7,6 +7,7 @@ import { omitUndefined } from '../lib/json.ts';
 import { type AnsweredScripts, createAnsweredScripts, getRuleKey } from './answered-scripts.ts';
 import { type ApprovalDeps, decideWithInput, type PendingApproval, requestApproval } from './approval.ts';
 import { getAnswerRememberScope, listCallRisks } from './call-risks.ts';
+import { allowTrial, isWorthTrying, judgeTrial } from './command-trial.ts';
 import { type DecisionWithPaths, decideAndRecordPaths, denyIfUnattended } from './decide.ts';
 import { type DeniedCall, formatDenialMessage, getCallDenial } from './denial-message.ts';
 import {
@@ -76,6 +77,8 @@ async function checkCall(
   const by = decision.trace.at(-1)?.stage === 'hook' ? 'hook' : 'decision';
   if (decision.verdict === 'allow') return allowCall(request, request.input, decision, by);
   if (decision.verdict === 'deny') return denyUnanswered(request, { facts, decision, policy });
+  if (isWorthTrying(judgement, request) && deps.canTry?.() === true)
+    return allowCall(request, request.input, allowTrial(decision), 'decision');
   const obstacle = await checkPreconditions(request, deps, signal);
   if (obstacle !== undefined)
     return { verdict: { behavior: 'deny', message: obstacle, interrupt: false, cause: 'obstacle' } };
@@ -123,7 +126,8 @@ async function judgeCall(request: CallRequest, hint: BeforeCall, deps: Answering
   const isByRule = decision.verdict === 'allow' && decision.matched.some(({ behavior }) => behavior === 'allow');
   const checked =
     isByRule && scripts.size > 0 ? limitToAnswers(decision, scripts, await deps.answeredScripts.read()) : decision;
-  return { policy, facts, decision: applyHookHints(checked, hint), realPaths, scripts };
+  const tried = judgeTrial(checked, request, policy, deps.fs);
+  return { policy, facts, decision: applyHookHints(tried, hint), realPaths, scripts };
 }
 
 /** Leaves out the rules that a user made wider than what was asked about: these cover every script. */

@@ -116,7 +116,11 @@ export function findNsenter({ path }: Pick<Environment, 'path'>, { roots }: Pick
 }
 
 /** Finds a program on PATH outside the workspace: a sandboxed command could have replaced one inside. */
-function findTrustedProgram(name: string, path: readonly string[], roots: readonly string[]): string | undefined {
+export function findTrustedProgram(
+  name: string,
+  path: readonly string[],
+  roots: readonly string[],
+): string | undefined {
   return path.flatMap((folder) => findInFolder(folder, name, roots)).at(0);
 }
 

@@ -62,6 +62,8 @@ type Visible = {
   readonly home: string;
   readonly visible: VisiblePaths;
   readonly tmpFolder?: string | undefined;
+  /** Folders that are shown in place of others, writable, by the path of these. */
+  readonly replaced?: ReadonlyMap<string, string> | undefined;
 };
 
 /**
@@ -69,16 +71,20 @@ type Visible = {
  * itself is empty.
  */
 export function buildVisibleMounts(
-  { home, visible: { shown, emptied, links }, tmpFolder }: Visible,
+  { home, visible: { shown, emptied, links }, tmpFolder, replaced = new Map() }: Visible,
   scratch: readonly string[] = [],
 ): readonly string[] {
-  const mounts = [
+  const listed = [
     ...shown.map((path) => ({ path, args: ['--ro-bind-try', path, path] })),
     ...[...emptied, ...scratch].map((path) => ({
       path,
       args: path === '/tmp' && tmpFolder !== undefined ? ['--bind', tmpFolder, path] : ['--tmpfs', path],
     })),
     ...[...DEVICES].map(([path, args]) => ({ path, args })),
+  ];
+  const mounts = [
+    ...listed.filter(({ path }) => !replaced.has(path)),
+    ...[...replaced].map(([path, source]) => ({ path, args: ['--bind', source, path] })),
   ];
   return [
     // Inner mounts cover outer ones.
@@ -101,8 +107,12 @@ const DEVICES = new Map([
 ]);
 
 /** Builds the arguments after all mounts: in an empty folder, writing must fail and not seem to succeed. */
-export function closeEmptied({ emptied }: Pick<VisiblePaths, 'emptied'>): readonly string[] {
-  return [...emptied.filter((path) => path !== '/tmp'), '/'].flatMap((path) => ['--remount-ro', path]);
+export function closeEmptied(
+  { emptied }: Pick<VisiblePaths, 'emptied'>,
+  isWritable: (path: string) => boolean = () => false,
+): readonly string[] {
+  const closed = emptied.filter((path) => path !== '/tmp' && !isWritable(path));
+  return [...closed, '/'].flatMap((path) => ['--remount-ro', path]);
 }
 
 /** Lists folders of the home folder into which many programs write whatever they do; it is gone when the command ends. */

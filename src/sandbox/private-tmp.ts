@@ -15,6 +15,8 @@ import { forceRemove } from './host-paths.ts';
 export type PrivateTmp = {
   /** Returns the folder that is shown as `/tmp`; empties it first if it holds too much. */
   getFolder(): string;
+  /** Returns the folder of this user that holds the other one, and is deleted with it. */
+  getBase(): string;
   /** Returns a file that nobody can open. It covers files that are hidden. */
   getCoverFile(): string;
   /** Measures the folder after a command. */
@@ -64,6 +66,7 @@ export function createPrivateTmp(now: () => number, { parent = tmpdir(), maxByte
 
   return {
     getFolder,
+    getBase: findBase,
     getCoverFile() {
       const path = join(findBase(), 'hidden');
       if (!existsSync(path)) writeFileSync(path, '', { mode: 0o000 });

@@ -14,7 +14,7 @@ import {
   type LeftoverProcessGroup,
   RUN_MARKER,
 } from '../lib/processes/process-tree.ts';
-import type { BashDeps } from '../tools/bash/bash.ts';
+import type { BashDeps } from '../tools/bash/bash-deps.ts';
 import { getUnfinishedWritesDir } from './paths.ts';
 import { deleteDeadLocks, type SessionLock } from './process-locks.ts';
 import type { SessionTranscript } from './records/session-transcript.ts';

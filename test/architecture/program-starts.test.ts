@@ -23,6 +23,7 @@ const SPAWNING: Readonly<Record<string, string>> = {
   'src/sandbox/backend.ts': 'the sandbox itself',
   'src/sandbox/network/network-bridge.ts': 'the sandbox itself',
   'src/sandbox/repositories/nested-repositories.ts': 'git, without configuration',
+  'src/sandbox/trial-layer.ts': 'the sandbox itself',
   'src/tools/bash/run-shell.ts': 'commands that the gate decided about',
   'src/tools/search/ripgrep-backend.ts': 'the bundled ripgrep',
   'src/ui/effects/clipboard.ts': 'programs of the clipboard',

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import type { Decision } from '../../src/contracts/permission.ts';
 import { decide } from '../../src/permissions/decide.ts';
 import { diskFs } from '../../src/permissions/permission-fs.ts';
-import { buildShellEnvironment } from '../../src/tools/bash/bash.ts';
+import { buildShellEnvironment } from '../../src/tools/bash/start-command.ts';
 import { createCallGuards } from '../../src/tools/call-guards.ts';
 import { getToolFacts } from '../../src/tools/tool-traits.ts';
 import { WAIT_MS } from '../support/runs.ts';

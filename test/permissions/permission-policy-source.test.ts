@@ -7,7 +7,7 @@ import type { Settings } from '../../src/contracts/settings.ts';
 import { decide } from '../../src/permissions/decide.ts';
 import { diskFs } from '../../src/permissions/permission-fs.ts';
 import { createPermissionPolicySource } from '../../src/permissions/permission-policy-source.ts';
-import { buildShellEnvironment } from '../../src/tools/bash/bash.ts';
+import { buildShellEnvironment } from '../../src/tools/bash/start-command.ts';
 import { createCallGuards } from '../../src/tools/call-guards.ts';
 import { getToolFacts } from '../../src/tools/tool-traits.ts';
 import { someOf } from '../support/runs.ts';

@@ -9,6 +9,7 @@ import { type ApiTurn, calls, says, status, toolUse } from '../support/api/reply
 import { startApiServer } from '../support/api/server.ts';
 import { composed } from '../support/composed.ts';
 import { someOf } from '../support/runs.ts';
+import { NO_SANDBOX } from '../support/sandbox.ts';
 import { createTempProject, type TempProject } from '../support/temp-project.ts';
 
 /** A server with one tool that never answers. */
@@ -348,6 +349,12 @@ const CASES: Readonly<Record<string, (talk: Talk) => Promise<void>>> = {
     expect(await guesses()).toBe(1);
     await edit({ promptSuggestions: false });
     expect(await guesses()).toBe(1);
+  },
+  async commandTrial({ ask, edit }) {
+    await edit({ commandTrial: 'off' });
+    expect((await ask(run('node -p 6*7'))).wasRefused).toBe(true);
+    await edit({ commandTrial: 'on' });
+    expect((await ask(run('node -p 6*7'))).wasRefused).toBe(NO_SANDBOX !== undefined);
   },
   async callSummaries({ ask, edit, conversation }) {
     const read = toolUse('Read', { file_path: 'a.txt' });

@@ -7,7 +7,8 @@ import type { Session } from '../../session/session.ts';
 import type { SessionCheckpoints } from '../../session/session-checkpoints.ts';
 import { createApplyPatchTool } from '../../tools/apply-patch.ts';
 import { askUserQuestionTool } from '../../tools/ask-user-question.ts';
-import { type BashDeps, createBashTool } from '../../tools/bash/bash.ts';
+import { createBashTool } from '../../tools/bash/bash.ts';
+import type { BashDeps } from '../../tools/bash/bash-deps.ts';
 import { createBashOutputTool } from '../../tools/bash/bash-output.ts';
 import type { ShellRegistry } from '../../tools/bash/shell-registry.ts';
 import { createDiagnosticsTool } from '../../tools/diagnostics.ts';
@@ -101,6 +102,7 @@ function createBash(core: Core, deps: BuiltInToolDeps, onShown: NonNullable<Bash
     onShown,
     isSandboxed: () => permissions.sandbox.getApproval() !== undefined,
     prepareReadOnly: permissions.readOnlySandbox.prepare,
+    prepareTrial: permissions.trials.prepare,
     onSandboxExit: permissions.sandbox.cleanUp,
     listSandboxDenials: permissions.sandbox.describeBlocked,
     ledger: session.ledger,

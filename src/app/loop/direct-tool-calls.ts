@@ -43,17 +43,22 @@ export function createDirectToolCalls(core: Core, { deps, toolset }: GatedCallDe
     const rules = parseRuleTexts(allowed, 'allow', { source: 'session', root });
     const gate = deps.gate(bus.getPort(), { getRules: () => rules, ...omitUndefined({ askUser }) });
 
-    /** Asks the gate and runs the call. If its limits block an effect, the gate is asked once more, about that. */
+    /** Asks the gate and runs the call. If it does not stand by itself, the gate is asked once more, about that. */
     const admit = async (request: CallRequest): Promise<ServedCallOutcome> => {
       const verdict = await gate(request, {}, signal);
+      const { trial: pending } = request;
+      const isKept = verdict.behavior === 'allow' && verdict.input === request.input;
+      if (pending?.is === 'pending' && !isKept) pending.discard();
       if (verdict.behavior === 'deny') return { end: 'refused', content: `not run: ${verdict.message}` };
       const approved = verdict.input === request.input ? prepared : tool.prepare(verdict.input);
       if (!approved.ok) return { end: 'refused', content: approved.problem };
       try {
-        const limits = omitUndefined({ enforce: verdict.enforce });
+        const limits = omitUndefined({ enforce: verdict.enforce, trial: isKept ? pending : undefined });
         const context = { callId, cwd, signal, report, ask: async () => undefined, ...limits };
-        const { content, isError, blocked } = await approved.call.call(context);
-        if (blocked !== undefined && request.blocked === undefined) return admit({ ...request, blocked });
+        const { content, isError, blocked, trial } = await approved.call.call(context);
+        const isFirst = (request.blocked ?? request.trial) === undefined;
+        if (isFirst && (blocked ?? trial) !== undefined)
+          return admit({ ...request, ...omitUndefined({ blocked, trial }) });
         return { end: isError === true ? 'failed' : 'done', content };
       } catch (thrown) {
         return { end: 'failed', content: getErrorMessage(thrown) };

@@ -3,6 +3,7 @@ import type { JsonObject } from '../../contracts/json.ts';
 import type { Decision, PermissionMode, Policy, Rule, SandboxPolicy } from '../../contracts/permission.ts';
 import type { QueryDeps } from '../../contracts/query.ts';
 import type { CallRequest } from '../../contracts/tool.ts';
+import { createFileLocks } from '../../lib/files/file-locks.ts';
 import { createAnsweredScripts } from '../../permissions/answered-scripts.ts';
 import { toPosixPolicy } from '../../permissions/create-decision-context.ts';
 import { matchesRule } from '../../permissions/decide.ts';
@@ -23,11 +24,13 @@ import { createNetworkGate } from '../../sandbox/network/network-gate.ts';
 import { createPrivateTmp, PRIVATE_FOLDER } from '../../sandbox/private-tmp.ts';
 import { createReadOnlySandbox, type ReadOnlySandbox } from '../../sandbox/read-only/read-only-sandbox.ts';
 import { createSandbox, type Sandbox, type SandboxDeps } from '../../sandbox/sandbox.ts';
+import { getUnfinishedWritesDir } from '../../session/paths.ts';
 import { buildChildVariables } from '../../settings/effective-environment.ts';
 import { mergeSettingsLayers } from '../../settings/merge-settings.ts';
 import { type CallGuards, createCallGuards } from '../../tools/call-guards.ts';
 import { getToolFacts, TOOL_TRAITS } from '../../tools/tool-traits.ts';
 import type { Core } from '../core.ts';
+import { type CommandTrials, createCommandTrials } from './command-trials.ts';
 import {
   type AgentPortWithApprovers,
   createQueryPermissionGate,
@@ -72,6 +75,7 @@ export type SessionPermissions = PermissionPolicySource & {
   readonly sandbox: Sandbox;
   readonly readOnlySandbox: ReadOnlySandbox;
   readonly denySandbox: DenySandbox;
+  readonly trials: CommandTrials;
   /** Returns the files that calls of this session were allowed to write, as far as known. */
   listWrittenFiles(): readonly string[];
   applyUpdates(updates: readonly PermissionUpdate[]): Promise<void>;
@@ -147,8 +151,15 @@ export function createSessionPermissions(
     changeMode,
     offerSandbox: (policy) => (sandbox.canTurnOn() ? { ...policy, ...describeSandbox(sandbox, 'unasked') } : undefined),
     turnOnSandbox,
+    canTry: () => trials.canTry(),
     newId: core.newId,
   };
+  const trials = createCommandTrials({
+    ...{ environment, readOnlySandbox, privateTmp, getPolicy, now: core.now },
+    isTurnedOn: () => settings.current().commandTrial === 'on',
+    locks: createFileLocks(environment.ouroHome),
+    unfinished: getUnfinishedWritesDir(environment.ouroHome),
+  });
 
   const sandbox = createSessionSandbox(core, gateDeps, {
     source,
@@ -174,6 +185,7 @@ export function createSessionPermissions(
     listWrittenFiles: guards.listWrittenFiles,
     sandbox,
     readOnlySandbox,
+    trials,
     denySandbox: createDenySandbox({
       ...{ environment, getPolicy, mounts, privateTmp, now: core.now },
       canEnforce: readOnlySandbox.canEnforceReadOnly,

@@ -5,7 +5,7 @@ import type { ToolUseBlock } from '../../contracts/message.ts';
 import type { BeforeCall, QueryDeps } from '../../contracts/query.ts';
 import type { CallContext, CallRequest, GateVerdict, PreparedCall, Tool, ToolOutcome } from '../../contracts/tool.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
-import { isSameJson } from '../../lib/json.ts';
+import { isSameJson, omitUndefined } from '../../lib/json.ts';
 import { resolveUndefinedOnAbort } from '../../lib/promises.ts';
 import { truncateEnd } from '../../lib/text/text-width.ts';
 import { type CallCompletion, denyCall, failCall, skipCall } from './call-completion.ts';
@@ -62,14 +62,14 @@ async function completeCall(
   return completed.ok ? completed.call : failCall(completed.problem, 'precondition');
 }
 
-/** Asks the gate about a call; the second time about the effects that its limits have blocked. */
+/** Asks the gate about a call; the second time about the effects that its limits have blocked, or of its trial. */
 export async function consultGate(
   run: AdmittedCall['run'],
   prepared: PreparedCall,
-  blocked?: ToolOutcome['blocked'],
+  { blocked, trial }: Pick<ToolOutcome, 'blocked' | 'trial'> = {},
 ): Promise<AdmittedCall | CallCompletion> {
   const { block, tool, hookBefore, deps, signal } = run;
-  const request = { ...createCallRequest(block, prepared, deps), ...(blocked === undefined ? {} : { blocked }) };
+  const request = { ...createCallRequest(block, prepared, deps), ...omitUndefined({ blocked, trial }) };
   const verdict = await consultCallback(() => deps.gate(request, hookBefore, signal), signal, denyOnGateFailure);
   if (verdict === undefined) return skipCall();
   if (verdict.behavior === 'deny') {

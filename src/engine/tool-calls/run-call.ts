@@ -1,8 +1,16 @@
 import type { AgentEvent } from '../../contracts/event.ts';
 import type { ToolUseBlock } from '../../contracts/message.ts';
 import type { AfterCall, QueryDeps } from '../../contracts/query.ts';
-import { type CallContext, type PreparedCall, type Tool, ToolFailure, type ToolOutcome } from '../../contracts/tool.ts';
+import {
+  type CallContext,
+  type CallTrial,
+  type PreparedCall,
+  type Tool,
+  ToolFailure,
+  type ToolOutcome,
+} from '../../contracts/tool.ts';
 import { getErrorPhrase } from '../../lib/errors.ts';
+import { omitUndefined } from '../../lib/json.ts';
 import { resolveUndefinedOnAbort } from '../../lib/promises.ts';
 import { type AdmittedCall, admitCall, consultCallback, consultGate, createCallRequest } from './admit-call.ts';
 import { type CallCompletion, createInterruptedCompletion, failCall } from './call-completion.ts';
@@ -28,23 +36,38 @@ export async function runToolCall(
   return 'status' in admitted ? admitted : runAdmitted(admitted);
 }
 
-/** Runs an admitted call. If its limits block an effect, the gate is asked once more, about that effect. */
+/**
+ * Runs an admitted call. If its limits block an effect, or it was a trial that does not stand by itself, the gate is asked
+ * once more, about that.
+ */
 async function runAdmitted(
   { run, call, enforce }: AdmittedCall,
-  whenBlocked: 'ask' | 'end' = 'ask',
+  turn: 'first' | { readonly trial: CallTrial | undefined } = 'first',
 ): Promise<CallCompletion> {
   const { block, deps, emit, signal } = run;
   const startedAt = deps.now();
-  const end = await executeTool(block, limitCall(call, enforce), deps, emit, signal);
-  if (end.status === 'interrupted') return end;
-  if (end.outcome.blocked === undefined || whenBlocked === 'end') return finishCall(run, call, end, startedAt);
-  const again = await consultGate(run, call, end.outcome.blocked);
-  return 'status' in again ? again : runAdmitted(again, 'end');
+  const limits = omitUndefined({ enforce, trial: turn === 'first' ? undefined : turn.trial });
+  const end = await executeTool(block, limitCall(call, limits), deps, emit, signal);
+  const { blocked, trial } = end.outcome;
+  if (end.status === 'interrupted') {
+    discardTrial(trial);
+    return end;
+  }
+  if ((blocked ?? trial) === undefined || turn !== 'first') return finishCall(run, call, end, startedAt);
+  const again = await consultGate(run, call, { blocked, trial });
+  // The trial is of the call as it was.
+  const isSame = !('status' in again) && again.call === call;
+  if (!isSame) discardTrial(trial);
+  return 'status' in again ? again : runAdmitted(again, { trial: isSame ? trial : undefined });
+}
+
+function discardTrial(trial: CallTrial | undefined): void {
+  if (trial?.is === 'pending') trial.discard();
 }
 
 /** Passes the limits of the gate to the call. */
-function limitCall(call: PreparedCall, enforce: CallContext['enforce']): PreparedCall {
-  return enforce === undefined ? call : { ...call, call: (context) => call.call({ ...context, enforce }) };
+function limitCall(call: PreparedCall, limits: Pick<CallContext, 'enforce' | 'trial'>): PreparedCall {
+  return { ...call, call: (context) => call.call({ ...context, ...limits }) };
 }
 
 async function finishCall(

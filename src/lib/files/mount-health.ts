@@ -100,12 +100,15 @@ const NETWORK_TYPES =
   /^(?:fuse|nfs|cifs|smb|9p|afs|ceph|lustre|gpfs|beegfs|orangefs|coda|virtiofs|vboxsf|vmhgfs|prl_fs)/;
 
 /** Lists the mount points of network and FUSE file systems; none on systems without `/proc`. */
-async function listNetworkMounts(): Promise<readonly string[]> {
+const listNetworkMounts = () => listMountPoints(NETWORK_TYPES);
+
+/** Lists the mount points, of all file systems or of those of certain types; none on systems without `/proc`. */
+export async function listMountPoints(types = /^/): Promise<readonly string[]> {
   const table = await readFile('/proc/self/mountinfo', 'utf8').catch(() => '');
   const mounts = table.split('\n').flatMap((line) => {
     const [before = '', after = ''] = line.split(' - ');
     const path = before.split(' ')[4];
-    return path === undefined || !NETWORK_TYPES.test(after) ? [] : [decodeOctal(path)];
+    return path === undefined || !types.test(after) ? [] : [decodeOctal(path)];
   });
   return [...new Set(mounts)];
 }

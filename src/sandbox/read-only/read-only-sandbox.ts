@@ -16,6 +16,7 @@ import { createProgramPathFinder } from '../program-paths.ts';
 import { createFolderScanner } from '../scan-folders.ts';
 import { buildReadOnlySeatbeltArgs } from '../seatbelt.ts';
 import { writeSeccompFilter } from '../seccomp-filter.ts';
+import type { TrialLayer } from '../trial-layer.ts';
 import { createSystemSecretFinder } from '../visible-paths.ts';
 import {
   createReadOnlySandboxPlan,
@@ -52,7 +53,11 @@ export type ReadOnlySandboxDeps = Pick<ReadOnlySandboxPlanDeps, 'environment' | 
 type ReadOnlyTools = { readonly program: string; readonly seccompFilter: string };
 
 /** The folder and the cover that a command gets besides its plan; the probe gets none. */
-type ReadOnlyMounts = { readonly tmpFolder?: string; readonly coverFile: string };
+type ReadOnlyMounts = {
+  readonly tmpFolder?: string;
+  readonly coverFile: string;
+  readonly layer?: TrialLayer | undefined;
+};
 
 /** The tools of the sandbox, or the reason why there is none. */
 type Backend = { readonly ok: true; readonly tools: ReadOnlyTools } | SandboxProbeFailure;
@@ -83,18 +88,20 @@ export function createReadOnlySandbox(deps: ReadOnlySandboxDeps) {
       const backend = findBackend();
       return !backend.ok && backend.isUndecided === true ? backend.problem : undefined;
     },
-    /** Prepares the run of a command. Throws if there is no sandbox. */
-    prepare(command: ReadOnlySandboxCommand): ReadOnlySandboxRun {
+    /** Prepares the run of a command; with a layer, it may write there. Throws if there is no sandbox. */
+    prepare(command: ReadOnlySandboxCommand, layer?: TrialLayer): ReadOnlySandboxRun {
       const found = findBackend();
       if (!found.ok)
         throw new ToolFailure(`Nothing was run: the read-only sandbox is not available (${found.problem}).`);
       const plan = createReadOnlySandboxPlan({ ...deps, ...search }, command);
       const { privateTmp } = deps;
-      const mounts = isMac ? NO_MOUNTS : { tmpFolder: privateTmp.getFolder(), coverFile: privateTmp.getCoverFile() };
+      const mounts = isMac
+        ? NO_MOUNTS
+        : { tmpFolder: privateTmp.getFolder(), coverFile: privateTmp.getCoverFile(), layer };
       const args = buildArgs(plan, found.tools, mounts);
       const roots = getPolicy(command.cwd).workspaceRoots.map(resolveAllLinks);
       return {
-        wrap: (argv) => [...args, ...argv],
+        wrap: (argv) => [...args, ...(layer === undefined ? argv : keepCounters(command.cwd, argv))],
         ...(found.tools.seccompFilter === '' ? {} : { wrapperFile: found.tools.seccompFilter }),
         variables: buildReadOnlySandboxEnv(environment, roots, command.command),
         findBlocked: (printed) => findSandboxDenials(printed, { plan, cwd: command.cwd }),
@@ -157,9 +164,11 @@ function buildArgs(plan: ReadOnlySandboxPlan, tools: ReadOnlyTools, mounts: Read
 function buildReadOnlyBwrapArgs(
   plan: ReadOnlySandboxPlan,
   tools: ReadOnlyTools,
-  { tmpFolder, coverFile }: ReadOnlyMounts,
+  { tmpFolder, coverFile, layer }: ReadOnlyMounts,
 ): readonly string[] {
   const { visible, hidden, readable } = plan;
+  const replaced =
+    layer && new Map(layer.folders.map(({ path, source }) => [path, source])).set(plan.home, layer.home.source);
   const isFolder = (path: string) => getPathKind(path) === 'directory';
   const cover = (path: string) => ['--ro-bind', coverFile, path];
   const show = (path: string) => ['--ro-bind', path, path];
@@ -168,8 +177,9 @@ function buildReadOnlyBwrapArgs(
   const outer = hidden.filter((path) => listShownInside(path).length > 0);
   const inner = hidden.filter((path) => !outer.includes(path));
   return [
-    ...[tools.program, '--seccomp', '4'],
-    ...buildVisibleMounts({ ...plan, tmpFolder }),
+    ...(layer === undefined ? [tools.program] : [...enterLayer(layer), tools.program, ...USER]),
+    ...['--seccomp', '4'],
+    ...buildVisibleMounts({ ...plan, tmpFolder, replaced }),
     ...splitWords('--remount-ro /dev --tmpfs /dev/shm --remount-ro /proc'),
     ...['--unshare-net', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--die-with-parent', '--new-session'],
     ...['--cap-drop', 'ALL'],
@@ -179,10 +189,24 @@ function buildReadOnlyBwrapArgs(
     ...inner.flatMap((path) => (isFolder(path) ? buildClosedFolder(path) : cover(path))),
     ...readable.flatMap(show),
     ...outer.filter(isFolder).flatMap((path) => ['--remount-ro', path]),
-    ...closeEmptied(visible),
+    ...closeEmptied(visible, (path) => replaced?.has(path) === true),
     '--',
   ];
 }
+
+/** The layers belong to a user namespace in which this user is root; the command is to see its own name. */
+const USER = ['--unshare-user', '--uid', String(process.getuid?.() ?? 0), '--gid', String(process.getgid?.() ?? 0)];
+
+/** Enters the layers, with the file for the network counters as descriptor 8. */
+const enterLayer = ({ enter, counters }: TrialLayer): readonly string[] => [
+  ...[...enter, '/bin/bash', '--noprofile', '--norc', '-c', 'exec 8>"$0"; exec "$@"', counters.source],
+];
+
+/** Starts a command in its folder, which entering the layers has left, and keeps the network counters at its end. */
+const keepCounters = (cwd: string, argv: readonly string[]): readonly string[] => [
+  ...['/bin/bash', '--noprofile', '--norc', '-c'],
+  ...['cd -- "$0" && "$@" 8>&-; code=$?; cat /proc/net/snmp /proc/net/snmp6 2>/dev/null >&8; exit $code', cwd, ...argv],
+];
 
 /** Programs of NixOS are reached through these links. */
 const SYSTEM_LINKS = ['/run/current-system', '/run/opengl-driver'];

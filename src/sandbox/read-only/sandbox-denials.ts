@@ -31,7 +31,7 @@ const NO_SOCKET =
 const NOT_PERMITTED = /operation not permitted|\bEPERM\b/i;
 const NOT_PERMITTED_FILE = /permission denied|\bEACCES\b/i;
 const NOT_FOUND =
-  /no such file or directory|\bENOENT\b|cannot access|not found|does not exist|permission denied|\bEACCES\b/i;
+  /no such file or directory|\bENOENT\b|not found|does not exist|permission denied|\bEACCES\b|(?:cannot|can't|could not|unable to|failed to) (?:access|find|load|open|read)\b/i;
 
 function parseLine(line: string, run: RunContext): BlockedEffect | undefined {
   if (NOT_WRITABLE.test(line)) return { kind: 'write', ...pick('path', findPath(line, run.cwd)) };

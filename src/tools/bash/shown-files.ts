@@ -2,8 +2,11 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import type { ShellAnalysis } from '../../contracts/shell-analysis.ts';
+import type { CallContext, ToolOutcome } from '../../contracts/tool.ts';
+import { analyzeShell } from '../../permissions/shell/analyze.ts';
 import { collectShellEffects } from '../../permissions/shell/effects/collect-shell-effects.ts';
 import { getProgramBaseName } from '../../permissions/shell/parse/shell-words.ts';
+import type { BashDeps } from './bash-deps.ts';
 
 const MAX_FILES = 20;
 
@@ -67,4 +70,17 @@ function listDiffedFiles(output: string, cwd: string): readonly string[] {
       }
     },
   );
+}
+
+/** Records the files that a command has printed as read, unless a part of its output is left out. */
+export async function recordShownFiles(
+  command: string,
+  outcome: ToolOutcome,
+  context: CallContext,
+  deps: BashDeps,
+): Promise<void> {
+  const { content, isError, display } = outcome;
+  const isCut = display?.kind !== 'output' || display.fullPath !== undefined;
+  if (deps.onShown === undefined || isError === true || isCut || typeof content !== 'string') return;
+  await deps.onShown(listFilesShownByCommand(analyzeShell(command), context.cwd, content), context.callId);
 }

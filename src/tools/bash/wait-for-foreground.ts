@@ -194,7 +194,7 @@ function describeEnd(exit: ShellExit): string {
 }
 
 /** Updates the current directory; outside of the workspace it is reset to the first root. */
-async function updateCwd(
+export async function updateCwd(
   cwd: string | undefined,
   callId: string,
   deps: ForegroundCommandDeps,

@@ -1,5 +1,6 @@
 import type { CallRisk } from '../../../contracts/permission.ts';
 import { createLazy } from '../../../lib/memoize.ts';
+import { splitWords } from '../../../lib/text/lines.ts';
 import { findProgramFacts, isUnknownProgram } from './find-program-facts.ts';
 
 /** A risk of a program, always or if its arguments match. */
@@ -254,4 +255,21 @@ const DELETES: ProgramRisk = { kind: 'deletes', text: 'deletes data' };
 /** True for a program that downloads data and can pass it on. */
 export function isDownloader(name: string): boolean {
   return ['curl', 'wget', 'http', 'https', 'xh', 'aria2c', 'nc', 'ncat', 'ssh', 'lftp'].includes(name);
+}
+
+/** Programs that talk to a service, to a user or to other processes. */
+const getServiceClients = createLazy(
+  () =>
+    new Set(
+      splitWords(`
+    docker docker-compose podman nerdctl buildah kubectl helm systemctl service launchctl sudo su doas pkexec ssh-add
+    psql mysql mariadb mongosh mongo redis-cli pg_dump pg_restore sqlcmd kill pkill killall at crontab xdg-open open
+    code notify-send tmux screen nohup setsid disown mount umount gpg git watch
+  `),
+    ),
+);
+
+/** True for a program whose effects do not show in the files that it changes. */
+export function needsService(name: string): boolean {
+  return getServiceClients().has(name);
 }

@@ -53,7 +53,7 @@ function formatTitle(request: PermissionRequest, cwd: string): string {
   const { facts, toolName } = request;
   switch (facts.kind) {
     case 'shell':
-      return 'Run this command?';
+      return request.preview === undefined ? 'Run this command?' : 'Keep what this command changed?';
     case 'edit': {
       const [path, ...others] = facts.writes ?? [];
       if (path === undefined) return 'Make this change?';
@@ -135,7 +135,8 @@ function createHeadline(request: PermissionRequest, { cwd, glyphs }: RenderConte
   const name = isNew && path !== undefined ? [[plain(sanitize(shortenPath(path, cwd), 'line'))]] : [];
   const counts = countLines(request, preview);
   const size = isNew ? [colored('add', `+${counts.added}`)] : formatDiffStat(counts, glyphs, 'diff');
-  const stats = facts.kind === 'edit' && counts.added + counts.removed > 0 ? [size] : [];
+  const isChange = facts.kind === 'edit' || preview?.kind === 'diff';
+  const stats = isChange && counts.added + counts.removed > 0 ? [size] : [];
   const location = isOutside ? [[colored('warn', 'outside this project')]] : [];
   const grave = describeSevereRisks(request).map((text) => [colored('warn', sanitize(text, 'line'))]);
   return [...name, ...stats, ...location, ...grave].flatMap((spans, index) => [
@@ -175,8 +176,12 @@ function describeRisk({ kind, text, targets = [] }: CallRisk): string {
 function createSubject(request: PermissionRequest, context: RenderContext): readonly LogicalLine[] {
   const { facts } = request;
   switch (facts.kind) {
-    case 'shell':
-      return createCommandLines(facts.command ?? request.title, request.risks);
+    case 'shell': {
+      const lines = createCommandLines(facts.command ?? request.title, request.risks);
+      const { preview, printed = [] } = request;
+      const output = printed.map((text) => createStyledLine(colored('dim', sanitize(text, 'line'))));
+      return preview?.kind === 'diff' ? [...lines, ...output, ...renderDiff(preview, context)] : lines;
+    }
     case 'edit': {
       const hunks = getEditHunks(request);
       return hunks.length === 0
