@@ -4,8 +4,10 @@ import { randomUUID } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { z } from 'zod';
 import type { AgentListener } from '../contracts/agent.ts';
+import { SECRET_VARIABLES } from '../contracts/environment.ts';
 import type { Message } from '../contracts/message.ts';
 import { createCallbackSchema, parseArgument } from '../lib/parse-argument.ts';
+import { createKnownKeys, type KnownKeys } from '../lib/text/known-keys.ts';
 import { getTranscriptPath } from '../session/paths.ts';
 import { findSessionLockHolder, lockSession } from '../session/process-locks.ts';
 import { rebuildSession } from '../session/records/rebuild-session.ts';
@@ -14,7 +16,7 @@ import { createReplyJournal, readUnfinishedReplyText, restoreInterruptedReply } 
 import { forkSession } from '../session/store/fork-session.ts';
 import { readSessionForResume } from '../session/store/read-session-for-resume.ts';
 import { isSessionStored } from '../session/unsaved-lines.ts';
-import { VERSION } from './runtime.ts';
+import { getEnvironmentVariables, VERSION } from './runtime.ts';
 
 export type { Message } from '../contracts/message.ts';
 
@@ -29,6 +31,11 @@ export type SessionLocation = {
   readonly sessionId?: string;
   /** Working directory, recorded with each line. */
   readonly cwd?: string;
+  /**
+   * Keys that the file must not contain, by the name that replaces them: `{ MY_KEY: 'sk-…' }`. Values of fewer than 16
+   * characters are not found. Variables with keys of providers always count.
+   */
+  readonly secrets?: Readonly<Record<string, string>>;
   /** Called when writing fails, and when it works again. */
   readonly onNotice?: (level: 'info' | 'error', text: string) => void;
 };
@@ -54,6 +61,7 @@ const locationSchema = z.strictObject({
   dir: z.string('must be the path of a folder').min(1, 'must be the path of a folder'),
   sessionId: z.string('must be a text').exactOptional(),
   cwd: z.string().exactOptional(),
+  secrets: z.record(z.string(), z.string()).exactOptional(),
   onNotice: createCallbackSchema<NonNullable<SessionLocation['onNotice']>>().exactOptional(),
 });
 
@@ -64,7 +72,8 @@ export async function openSession(location: SessionLocation): Promise<StoredSess
     sessionId = randomUUID(),
     ...options
   } = parseArgument('openSession', dropUndefined(location), locationSchema);
-  const { cwd = process.cwd(), onNotice = () => undefined } = options;
+  const { cwd = process.cwd(), secrets = {}, onNotice = () => undefined } = options;
+  const { remove: removeKeys } = collectKeys(secrets);
   const path = getTranscriptPath(dir, sessionId);
   await mkdir(dir, { recursive: true });
   const lock = await lockSession(path);
@@ -75,7 +84,7 @@ export async function openSession(location: SessionLocation): Promise<StoredSess
     const { rebuilt, repairs } = await readStored(dir, sessionId);
     const { lastUuid, title } = rebuilt;
     const transcript = openTranscript({
-      ...{ dir, sessionId, cwd, lastUuid, title, onNotice },
+      ...{ dir, sessionId, cwd, lastUuid, title, onNotice, removeKeys },
       gitBranch: undefined,
       version: VERSION,
       persistence: 'disk',
@@ -83,7 +92,7 @@ export async function openSession(location: SessionLocation): Promise<StoredSess
       newId: randomUUID,
       now: Date.now,
     });
-    const journal = createReplyJournal({ dir, sessionId, leftover: isNew ? 'nothing' : 'words' });
+    const journal = createReplyJournal({ dir, sessionId, leftover: isNew ? 'nothing' : 'words', removeKeys });
     // Not awaited: lines keep their order, so these are on disk before the next message.
     for (const record of repairs) void transcript.append(record);
     return {
@@ -106,6 +115,15 @@ export async function openSession(location: SessionLocation): Promise<StoredSess
     await lock.lock.release();
     throw thrown;
   }
+}
+
+/** Collects the keys of the host, and those that variables hold for the providers of models. */
+function collectKeys(secrets: Readonly<Record<string, string>>): KnownKeys {
+  const keys = createKnownKeys();
+  const variables = getEnvironmentVariables();
+  for (const name of SECRET_VARIABLES) keys.add(name, variables[name] ?? '');
+  for (const [name, key] of Object.entries(secrets)) keys.add(name, key);
+  return keys;
 }
 
 /** Reads the messages of a stored session without locking it; none if there is no such session. */

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { createAgent } from '../../src/sdk/agent/create-agent.ts';
 import { openSession, readMessages } from '../../src/sdk/session.ts';
 import { says, scripted } from '../support/loop/scripted.ts';
@@ -70,6 +70,22 @@ function readTextFile(path: string): string {
     return '';
   }
 }
+
+test('a session contains no key of the host, whole or quoted, and none of a provider', async () => {
+  const key = 'host-key-"0123456789\\abcdef';
+  const provider = 'sk-ant-0123456789-abcdefghij';
+  vi.stubEnv('ANTHROPIC_API_KEY', provider);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const session = await openSession({ dir, sessionId: 'one', secrets: { HOST_KEY: key } });
+  const agent = createAgent({ model: scripted([says(`It is ${key}.`)]).model, listeners: [session.record] });
+  await agent.prompt(`my key ${key} as JSON ${JSON.stringify({ key })} and ${provider}`);
+  await session.close();
+  const stored = readFileSync(session.path, 'utf8');
+  expect(['0123456789', 'abcdef'].filter((part) => stored.includes(part))).toEqual([]);
+  expect(stored).toContain('[key of HOST_KEY left out]');
+  expect(stored).toContain('[key of ANTHROPIC_API_KEY left out]');
+  expect(JSON.stringify(await readMessages({ dir, sessionId: 'one' }))).toContain('my key [key of HOST_KEY left out]');
+});
 
 test('a session that does not exist has no messages', async () => {
   expect(await readMessages({ dir, sessionId: 'none' })).toEqual([]);
