@@ -2,7 +2,7 @@ import type { PanelRow } from '../../contracts/frontend/command.ts';
 import { describeHookAction, type Hook, type HookResult } from '../../contracts/hook.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import { formatDuration } from '../../lib/text/format.ts';
-import { createPluginOperations, describePluginEffects } from '../plugin-operations.ts';
+import { createPluginOperations, describePluginEffects, type PluginOperations } from '../plugin-operations.ts';
 import {
   type BuiltinSlashCommand,
   createErrorOutcome,
@@ -111,7 +111,7 @@ function describeHook({ hook, last }: ListedHook): string {
     .join('\n');
 }
 
-async function createPluginPanel(plugins: ReturnType<typeof createPluginOperations>) {
+async function createPluginPanel(plugins: PluginOperations) {
   const [{ value }, { enabledPlugins = {} }] = await Promise.all([plugins.store.read(), plugins.settings()]);
   const rows = Object.entries(value.plugins).map(async ([id, installed]): Promise<PanelRow> => {
     const isEnabled = enabledPlugins[id] === true;

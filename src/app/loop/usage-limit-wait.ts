@@ -1,4 +1,5 @@
 import type { Agent } from '../../contracts/agent.ts';
+import type { ModelFailure } from '../../contracts/model.ts';
 import { getReachedUsageLimit, type Terminal } from '../../contracts/terminal-reason.ts';
 import { sleep } from '../../model/retry.ts';
 import type { Core } from '../core.ts';
@@ -17,9 +18,7 @@ export function createUsageLimitWait(
   agent: Agent,
   pause: typeof sleep = sleep,
 ): WaitForUsageLimit {
-  let limit:
-    | { readonly failure: NonNullable<ReturnType<typeof getReachedUsageLimit>>; readonly resetsAtMs: number }
-    | undefined;
+  let limit: { readonly failure: ModelFailure; readonly resetsAtMs: number } | undefined;
   agent.subscribe((event) => {
     if (event.type === 'agent_start') limit = undefined;
     if (event.type !== 'agent_end') return;

@@ -1,7 +1,7 @@
 import type { Environment } from '../../contracts/environment.ts';
 import type { TrustEffect, TrustFingerprints, TrustQuestion } from '../../contracts/frontend/first-run.ts';
 import { openTrustStore } from '../../settings/trust-store.ts';
-import { areTrustFingerprintsEqual, buildTrustQuestion } from './trust-question.ts';
+import { areTrustFingerprintsEqual, type BuiltTrustQuestion, buildTrustQuestion } from './trust-question.ts';
 
 type TrustResult = { readonly ok: boolean; readonly lines: readonly string[] };
 
@@ -42,7 +42,7 @@ async function storeTrust(
   dir: string,
   reach: 'folder' | 'below',
   environment: Environment,
-  built: Awaited<ReturnType<typeof buildTrustQuestion>>,
+  built: BuiltTrustQuestion | undefined,
 ): Promise<TrustResult> {
   const store = built?.store ?? (await openTrustStore(environment.ouroHome, environment.home));
   const isWider = reach === 'below' && store.list().every((entry) => entry.dir !== dir || entry.reach !== 'below');

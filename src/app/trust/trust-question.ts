@@ -16,6 +16,9 @@ import { describeExtensionGrants } from './extension-grants.ts';
 import { type ExternalInstructionFile, isExternalFileAccepted } from './external-instructions.ts';
 import { areParentSettingsApproved, readFolderFiles } from './folder-files.ts';
 
+/** A trust question, and the store that takes its answer. */
+export type BuiltTrustQuestion = { readonly question: TrustQuestion; readonly store: TrustStore };
+
 /**
  * Builds the trust question for a folder; `undefined` when it is trusted as it is. A start does not search the
  * subfolders of a trusted folder: new files there are excluded until a session comes across them.
@@ -24,7 +27,7 @@ export async function buildTrustQuestion(
   realDir: string,
   environment: Environment,
   moment: 'start' | 'asked' = 'asked',
-): Promise<{ readonly question: TrustQuestion; readonly store: TrustStore } | undefined> {
+): Promise<BuiltTrustQuestion | undefined> {
   const store = await openTrustStore(environment.ouroHome, environment.home);
   const refusal = store.getRefusal(realDir);
   // A folder that can never be trusted is not searched: it may be a whole disk.

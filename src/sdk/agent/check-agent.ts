@@ -1,5 +1,6 @@
 import type { RunEnd } from '../../agent/agent-run-records.ts';
 import type { AgentEvent } from '../../contracts/event.ts';
+import type { ModelPort } from '../../contracts/model.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import { resolveUndefinedOnAbort } from '../../lib/promises.ts';
 import { createFixedReplyPort, FAULTS, withFaults } from '../../model/with-faults.ts';
@@ -43,7 +44,7 @@ export async function checkAgent(
 
 type Scenario = {
   readonly name: string;
-  readonly port: ReturnType<typeof createFixedReplyPort>;
+  readonly port: ModelPort;
   /** Aborts the run at this event. */
   readonly abortAt?: AgentEvent['type'];
   /** Returns what is wrong with the end of the run. */
