@@ -10,10 +10,11 @@ longTest('no conversation, on a screen, printed or served, ever loads the fleet'
     'cli/modes/print/run-print.ts',
     'cli/modes/sdk-host/run-sdk-host.ts',
     'cli/args/invocation.ts',
+    'packages/import/src/foreign-imports.ts',
   ];
   for (const face of faces) expect(SOURCE_FILES.has(face)).toBe(true);
-  // Imports of sessions read the database of another assistant.
-  const without = ['extensions/foreign/sessions/opencode-storage.ts'];
+  // Imports of sessions read the database of another assistant; of the table of packages a conversation uses the imports.
+  const without = ['packages/import/src/sessions/opencode-storage.ts', 'cli/packages.ts'];
   const loaded = [...listLoadedModules(faces, { until: 'later', without })];
   expect(loaded).toContain('model/providers/anthropic/anthropic-port.ts');
   expect(loaded.filter(isOfFleet)).toEqual([]);
