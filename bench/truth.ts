@@ -1,8 +1,8 @@
 // Compares what commands print and return in our sandboxes with what they do on the host:
-//   npm run truth -- FOLDER...
+//   npm run truth -- [--trial] FOLDER...
 // Each folder is a project. It is copied twice; the same lines run in both copies, one after the other, once as the
 // program runs them where a sandbox works, and once where there is none. A line whose results differ without a word
-// about the sandbox is misleading.
+// about the sandbox is misleading. With --trial, commands that would be asked about are first tried in a throw-away layer.
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { cp } from 'node:fs/promises';
 import { basename, join } from 'node:path';
@@ -17,6 +17,7 @@ import { linesFor } from './truth-lines.ts';
 /** Commands have a `/tmp` of their own, so the copies lie elsewhere. */
 const PARENT = '/var/tmp';
 const TIMEOUT_MS = 60_000;
+const isTrying = process.argv.includes('--trial');
 
 type Result = { readonly text: string; readonly asked: readonly PermissionRequest[] };
 type Verdict = 'same' | 'told' | 'asked' | 'misleading';
@@ -24,6 +25,7 @@ type Verdict = 'same' | 'told' | 'asked' | 'misleading';
 /** Runs all lines in a folder, one after the other, as a conversation does. */
 async function runLines(folder: string, lines: readonly string[], path: string): Promise<readonly Result[]> {
   await using project = await createTempProject({}, PARENT);
+  await project.write('../home/.ouro/settings.json', JSON.stringify({ commandTrial: isTrying ? 'on' : 'off' }));
   await cp(folder, project.dir, { recursive: true, verbatimSymlinks: true });
   const turns = [...lines.map((command) => calls(toolUse('Bash', { command, timeout: TIMEOUT_MS }))), says('Done.')];
   await using server = await startApiServer({ turns });
@@ -33,7 +35,10 @@ async function runLines(folder: string, lines: readonly string[], path: string):
   const { agent } = made.conversation;
   const answer = (request: PermissionRequest) => {
     asked.push(request);
-    agent.answerPermission(request.id, { behavior: 'allow', ...(request.canSandbox && { sandbox: 'auto' }) });
+    agent.answerPermission(request.id, {
+      behavior: 'allow',
+      ...(request.canSandbox && !isTrying && { sandbox: 'auto' }),
+    });
   };
   const take = (event: AgentEvent) => {
     if (event.type === 'permission_request') answer(event.request);
@@ -65,7 +70,8 @@ const TOLD = /sandbox|read-only file system|permission denied|network is unreach
 
 function judge(boxed: Result, host: Result): Verdict {
   if (boxed.text === host.text) return 'same';
-  if (boxed.asked.some(({ reasons }) => reasons.some((reason) => /sandbox/.test(reason)))) return 'asked';
+  if (boxed.asked.some(({ reasons }) => reasons.some((reason) => /sandbox|, so nothing of it was kept/.test(reason))))
+    return 'asked';
   return TOLD.test(boxed.text) ? 'told' : 'misleading';
 }
 
@@ -98,7 +104,7 @@ const room = mkdtempSync(join(PARENT, 'ouro-truth-'));
 const hostPath = createPathWithoutSandbox(room);
 const counts: Record<Verdict, number> = { same: 0, told: 0, asked: 0, misleading: 0 };
 let askedCount = 0;
-for (const folder of process.argv.slice(2)) {
+for (const folder of process.argv.slice(2).filter((arg) => arg !== '--trial')) {
   const name = basename(folder);
   const lines = linesFor(readdirSync(folder), readManifest(folder));
   const boxed = await runLines(folder, lines, process.env.PATH ?? '');
