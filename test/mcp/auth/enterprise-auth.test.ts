@@ -67,13 +67,15 @@ test('enterprise login: no page is visited, scopes are extended on demand, and a
   ]);
 });
 
-test('the id token is the output of the command, run in the folder and environment of a server', async () => {
+test('the id token is the output of the command, run in the environment of a server and outside of the workspace', async () => {
   await using project = await createTempProject();
   await using company = await startCompany();
-  await writeFile(join(project.dir, 'token'), 'person-1\n');
-  const provider = { idToken: undefined, idTokenCommand: 'cat token; test -z "$HIDDEN"', clientSecret: 'idp:secret' };
+  const token = join(project.home, 'token');
+  await writeFile(token, 'person-1\n');
+  const idTokenCommand = `cat '${token}'; test -z "$HIDDEN" && test "$PWD" = /`;
+  const provider = { idToken: undefined, idTokenCommand, clientSecret: 'idp:secret' };
   await using server = await connected(company, { provider, cwd: project.dir });
-  await writeFile(join(project.dir, 'token'), 'person-2\n');
+  await writeFile(token, 'person-2\n');
   company.expire();
   expect(await server.call()).toBe('opened');
   const exchanges = company.requests().filter(({ subject_token }) => subject_token !== undefined);
