@@ -96,7 +96,7 @@ function collapseRuns(text: string): string {
 
 /** All characters that are invisible, reorder text or look like a space, except tab and newline. */
 export const HIDDEN_CHARACTERS =
-  /[\p{Cf}\p{Co}\p{Cn}\p{Cs}\p{Zl}\p{Zp}]|[\0-\x08\x0b-\x1f\x7f-\x9f]|\u00a0|\u034f|[\u115f\u1160]|\u1680|[\u17b4\u17b5]|[\u180b-\u180f]|[\u2000-\u200a]|\u202f|\u205f|[\u3000\u3164]|[\ufe00-\ufe0f]|\uffa0|\u2800|[\u{e0100}-\u{e01ef}]/gu;
+  /[\p{Cf}\p{Co}\p{Cn}\p{Cs}\p{Zl}\p{Zp}]|[\0-\x08\x0b-\x1f\x7f-\x9f]|\u00a0|\u034f|[\u115f\u1160]|\u1680|[\u17b4\u17b5]|[\u180b-\u180f]|[\u2000-\u200a]|\u202f|\u205f|[\u3000\u3164]|[\ufe00-\ufe0f]|\uffa0|\ufffc|\u2800|[\u{e0100}-\u{e01ef}]/gu;
 
 const PRIVILEGED_TAG =
   /<(?=\/?\s*(?:system|reminder|assistant|user|human|tool|function|antml|resource)[\w:-]*[\s/>])/gi;

@@ -215,7 +215,7 @@ function readServer(
 
 /** Names in which a server would speak as ouro, its model or the user. */
 const RESERVED_NAME =
-  /^(?:ouro|c[il]aude|anthrop[il]c|system|user|ass[il]stant)(?:code|c[il][il]|off[il]c[il]a[il]|app|secur[il]ty|support|sett[il]ngs|[il]og[il]n)?$/;
+  /^(?:perm[il]ss[il]ons?|(?:ouro|c[il]aude|anthrop[il]c|system|user|ass[il]stant)(?:code|c[il][il]|off[il]c[il]a[il]|app|secur[il]ty|support|sett[il]ngs|[il]og[il]n)?)$/;
 /** Signs that stand for letters: `c1aude`, `systern`. Capital i and small L look alike, so the pattern has both. */
 const STAND_INS: readonly (readonly [RegExp, string])[] = [
   [/0/g, 'o'],
@@ -233,7 +233,9 @@ function isReservedName(name: string): boolean {
   const letters = name.normalize('NFKD').toLowerCase();
   const replaced = STAND_INS.reduce((text, [sign, letter]) => text.replaceAll(sign, letter), letters);
   return (
-    [letters, replaced].some((text) => RESERVED_NAME.test(text.replaceAll(/[^a-z]/g, ''))) ||
+    [letters, replaced].some(
+      (text) => RESERVED_NAME.test(text.replaceAll(/[^a-z]/g, '')) || text.split(/[^a-z]+/).includes('ouro'),
+    ) ||
     hasLookalikeText(name) ||
     PHONETIC_LETTER.test(name) ||
     name.split(/[^\p{L}]+/u).some(isLookalikeWord)

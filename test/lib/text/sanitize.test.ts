@@ -40,6 +40,7 @@ const PROMPT: readonly (readonly [string, string, string])[] = [
   ['an ideographic space', 'a\u3000b', 'a<U+3000>b'],
   ['a line separator', 'a\u2028b', 'a<U+2028>b'],
   ['a Hangul filler', 'a\u3164b', 'a<U+3164>b'],
+  ['an object replacement character', 'a\ufffcb', 'a<U+FFFC>b'],
   ['an escape sequence', '\u001b[31mx', '<U+001B>[31mx'],
   ['an 8-bit control', '\u009bx', '<U+009B>x'],
   ['a lone carriage return', 'safe\rrm', 'safe<U+000D>rm'],

@@ -213,6 +213,9 @@ test.each([
     'o\u200buro',
     'claude_login',
     'ᴏuro',
+    'ouro-agent',
+    'the.ouro.guard',
+    'permissions',
     '𝗼𝘂𝗿𝗼',
   ],
 ])('a server cannot be called "%s" and ask in the voice of ouro', async (name) => {
