@@ -73,6 +73,9 @@ export function createCommandTrials(deps: CommandTrialsDeps): CommandTrials {
       if (outer.some((root) => isPathInside(resolveAllLinks(environment.home), root)))
         throw new Error('the home folder lies in the workspace');
       const isInside = (path: string) => outer.some((root) => path !== root && isPathInside(path, root));
+      // A layer knows one user.
+      const foreign = outer.find((root) => lstatSync(root).uid !== process.getuid?.());
+      if (foreign !== undefined) throw new Error(`${foreign} belongs to another user`);
       // A layer covers what is mounted below it.
       const mounted = (await listMountPoints()).find(isInside);
       if (mounted !== undefined) throw new Error(`${mounted} is another file system`);
@@ -103,7 +106,9 @@ async function judgeRun({ outcome, printed, isCut, finish, isAborted }: TrialRun
     return ended;
   };
   if (isAborted() || (outcome.blocked ?? []).length > 0) return end(outcome);
-  const why = isCut ? 'did not end within 5 s' : (describeNetworkUse(layer) ?? describeHomeWrites(layer, environment));
+  const why = isCut
+    ? 'did not end within 5 s'
+    : (describeNetworkUse(layer) ?? describeHomeWrites(layer, environment) ?? describeLayerLimit(printed));
   if (why !== undefined) return end({ ...outcome, trial: { is: 'void', why } });
   const changes = collectTrialChanges(layer.folders);
   if ('unusable' in changes) return end({ ...outcome, trial: { is: 'void', why: changes.unusable } });
@@ -112,7 +117,8 @@ async function judgeRun({ outcome, printed, isCut, finish, isAborted }: TrialRun
   if (isAborted()) return end(outcome);
   const apply = async () => end(await applyChanges(changes, run, finish));
   const paths = changes.changes.map(({ path }) => path);
-  return { ...outcome, trial: { is: 'pending', paths, preview, printed, apply, discard: stop } };
+  const shown = printed.slice(-SHOWN_LINES);
+  return { ...outcome, trial: { is: 'pending', paths, preview, printed: shown, apply, discard: stop } };
 }
 
 async function applyChanges(changes: TrialChanges, run: Run, finish: TrialRun['finish']): Promise<ToolOutcome> {
@@ -124,6 +130,17 @@ async function applyChanges(changes: TrialChanges, run: Run, finish: TrialRun['f
       ? `Nothing was changed: ${result.paths.map(format).join(', ')} changed while the question was open. Run the command again.`
       : `The command has run, but not all of what it changed could be kept: ${result.problems.join(' ')}`;
   return { content, isError: true };
+}
+
+/** How many lines of the output the question shows. */
+const SHOWN_LINES = 8;
+
+/** Tells whether a program met what layers do not permit: renaming a folder, and changing files of other users. */
+function describeLayerLimit(printed: readonly string[]): string | undefined {
+  const isLimit = printed.some((line) =>
+    /\bEXDEV\b|cross-device|\bEOVERFLOW\b|value too large for defined/i.test(line),
+  );
+  return isLimit ? 'could not rename a folder or change a file of another user' : undefined;
 }
 
 /** Counters of packets that found no way out, and of services of this machine that did not answer. */

@@ -140,7 +140,7 @@ async function tryCommand(
   }
 }
 
-const TRIAL_LINES = 8;
+const TRIAL_LINES = 50;
 
 /** Prepares a trial; returns the reason if there can be none. */
 async function prepareTrial(command: ReadOnlySandboxCommand, deps: BashDeps): Promise<CommandTrial | string> {

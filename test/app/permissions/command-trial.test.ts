@@ -1,5 +1,17 @@
 import { existsSync } from 'node:fs';
-import { chmod, link, lstat, mkdir, readdir, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  chown,
+  link,
+  lstat,
+  mkdir,
+  readdir,
+  readFile,
+  readlink,
+  rm,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/contracts/json.ts';
@@ -100,13 +112,18 @@ describe.skipIf(NO_SANDBOX !== undefined)('commands in a throw-away layer', () =
     ['a named pipe', node(`require('child_process').execSync('mkfifo p')`), 'neither a file nor a folder'],
     ['a large file', node(`fs.writeFileSync('large',Buffer.alloc(30e6))`), 'a file has'],
     ['many files', node(`for(let n=0;n<2100;n++)fs.writeFileSync('f'+n,'')`), 'changed more than'],
+    [
+      'a new name for a folder',
+      node(`fs.mkdirSync('x');fs.rmdirSync('x');fs.renameSync('d','e')`),
+      'could not rename a folder',
+    ],
     ['a time without end', node(`setInterval(()=>0,1e3)`), 'did not end within 5 s'],
   ])('what uses %s is asked about as a command, and nothing of it is kept', async (_, command, why) => {
-    await using project = await createTempProject({ 'a.txt': 'one\n' }, '/var/tmp');
+    await using project = await createTempProject({ 'a.txt': 'one\n', 'd/x': '' }, '/var/tmp');
     const { asked } = await run(project, command, NO);
     expect(asked.map(({ reasons }) => reasons[0])).toEqual([expect.stringContaining(why)]);
     expect(asked[0]?.preview).toBeUndefined();
-    expect(await readdir(project.dir)).toEqual(['a.txt']);
+    expect((await readdir(project.dir)).toSorted()).toEqual(['a.txt', 'd']);
     expect(existsSync(join(project.home, '.netrc'))).toBe(false);
   });
 
@@ -255,5 +272,12 @@ describe.skipIf(NO_SANDBOX !== undefined)('commands in a throw-away layer', () =
     await project.write('../outside.mjs', 'console.log(1)');
     const { asked } = await run(project, 'node ../outside.mjs', NO);
     expect(asked[0]?.reasons[0]).toContain(`it tried to read ${join(project.dir, '../outside.mjs')}`);
+  });
+
+  test.skipIf(process.getuid?.() !== 0)('a workspace of another user has no layer', async () => {
+    await using project = await createTempProject({}, '/var/tmp');
+    await chown(project.dir, 1, 1);
+    const { asked } = await run(project, node(`fs.writeFileSync('a.txt','two')`), NO);
+    expect(asked[0]?.reasons[0]).toContain('belongs to another user');
   });
 });
