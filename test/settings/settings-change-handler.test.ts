@@ -351,10 +351,11 @@ const CASES: Readonly<Record<string, (talk: Talk) => Promise<void>>> = {
     expect(await guesses()).toBe(1);
   },
   async commandTrial({ ask, edit }) {
+    const isTried = async () => words((await ask(run('node -p 6*7'))).events).includes('throw-away copy');
     await edit({ commandTrial: 'off' });
-    expect((await ask(run('node -p 6*7'))).wasRefused).toBe(true);
+    expect(await isTried()).toBe(false);
     await edit({ commandTrial: 'on' });
-    expect((await ask(run('node -p 6*7'))).wasRefused).toBe(NO_SANDBOX !== undefined);
+    expect(await isTried()).toBe(NO_SANDBOX === undefined);
   },
   async callSummaries({ ask, edit, conversation }) {
     const read = toolUse('Read', { file_path: 'a.txt' });
