@@ -243,8 +243,12 @@ function parseJsonOrUndefined(text: string): unknown {
   }
 }
 
-/** Anything else, such as a URL, a path or an alias, would have npm install another package. */
-const EXACT_VERSION = /^\d+\.\d+\.\d+(?:[-+][\w.+-]+)?$/;
+/**
+ * Anything else, such as a URL, a path or an alias, would have npm install another package. What looks like a version and
+ * is none (`09.0.0`) is the name of a tag to npm, behind which the registry may put an older version.
+ */
+const EXACT_VERSION =
+  /^(?:0|[1-9]\d{0,14})(?:\.(?:0|[1-9]\d{0,14})){2}(?:-(?:0|[1-9]\d{0,14}|\d*[A-Za-z-][\dA-Za-z-]*)(?:\.(?:0|[1-9]\d{0,14}|\d*[A-Za-z-][\dA-Za-z-]*))*)?(?:\+[\dA-Za-z-]+(?:\.[\dA-Za-z-]+)*)?$/;
 
 /**
  * Runs npm and returns what it prints. Throws with its message if it fails. Only the configuration of the user and of

@@ -169,6 +169,11 @@ const ANSWERS = [
   'latest',
   '9.0.0 --registry=http://127.0.0.1:9',
   '9.0.0/../evil',
+  '09.0.0',
+  '99999999999999999999.0.0',
+  '9.0.0-rc..1',
+  '9.0.0-01',
+  '9.0.0-a_b',
 ];
 
 test.each(someOf(ANSWERS, 2))('a registry that answers %s installs nothing', async (answer) => {
