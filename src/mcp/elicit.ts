@@ -15,7 +15,7 @@ export type ElicitationOutcome = { readonly result: ElicitResult; readonly reaso
 
 /** Fields for secrets, which the protocol forbids in forms: an answer goes through ouro and its session file. */
 const SECRET_FIELD =
-  /pass(?:wor[dt]|phrase|code|wd)|kennwort|mot[ _]de[ _]passe|contrase|secret|credential|\b(?:api|access|private|auth|ssh|encryption|recovery|license)[ _-]?keys?\b|^key$|\b(?:security|verification|recovery|backup)[ _-]?codes?\b|seed[ _-]?phrase|mnemonic|\btoken\b|_token\b|token_|\bpin\b|\botp\b|\bcv[vc]\b|\bpwd\b|\bpw\b|\b[2m]fa\b|two[ -]factor|\bbearer\b|\bauthorization\b|\bsk-/i;
+  /pass(?:wor[dt]|phrase|code|wd)|kennwort|mot[ _]de[ _]passe|contrase|secret|credential|\b(?:api|access|private|auth|ssh|encryption|recovery|license)[ _-]?keys?\b|^key$|\b(?:security|verification|recovery|backup)[ _-]?codes?\b|seed[ _-]?phrase|mnemonic|\btoken\b|_token\b|token_|\bpin\b|\botp\b|\bcv[vc]\b|\bpwd\b|\bpw\b|\b[2m]fa\b|two[ -]factor|\bbearer\b|\b(?:session|login|auth)[ _-]?(?:cookie|id)s?\b|^cookies?$|\bauthorization\b|\bsk-/i;
 /** Passwords in other languages. */
 const FOREIGN_SECRET =
   /парол|секрет|密码|密碼|口令|パスワード|暗証|비밀번호|암호|كلمة المرور|סיסמה|रहस्य|पासवर्ड|şifre|sifre|haslo|hasło|heslo|losenord|salasana|wachtwoord|adgangskode|\bsenha\b|jelszo|κωδικ|รหัสผ่าน|mat khau/i;
@@ -59,7 +59,7 @@ function asksForSecret(message: string, schema: JsonObject): boolean {
     (hasText && (listReadings(message).some(isMessageAboutSecret) || hasLookalikeText(message))) ||
     Object.entries(properties).some(([name, field]) => {
       const { title, description } = isJsonObject(field) ? field : {};
-      const labels = [name, name.replaceAll(/([a-z])([A-Z])/g, '$1_$2'), title, description];
+      const labels = [name, name.replaceAll(/([a-z])([A-Z])/g, '$1_$2'), name.replaceAll('_', ' '), title, description];
       return labels.some(
         (label) => typeof label === 'string' && (listReadings(label).some(isSecretLabel) || hasLookalikeText(label)),
       );
