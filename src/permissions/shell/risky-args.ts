@@ -123,7 +123,7 @@ export function leadsElsewhere(context: DecisionContext, { argv, cwds }: OpenArg
     if (/^-[^-]/.test(arg) && leadsOutBehindLetters(context, cwds, arg)) return true;
     if (option === undefined && isBuild && !arg.startsWith('-')) return isForeignOperand(context, cwds, arg);
     if (option === undefined || (isDownloader(name) && /^-\w*$/.test(option) && isAddress(value))) return false;
-    return isForeignAddress(option, value) || value.split(/[=:,]/).some((piece) => isOutside(context, cwds, piece));
+    return isForeignAddress(option, value) || value.split(PIECES).some((piece) => isOutside(context, cwds, piece));
   });
 }
 
@@ -146,7 +146,7 @@ function isForeignOperand(context: DecisionContext, cwds: readonly string[], ope
   const isVersioned = /\w@[\w^~]/.test(operand);
   if (isVersioned && cwds.some((cwd) => context.fs.lstat(resolveCallPath(context, cwd, operand).real) === undefined))
     return true;
-  return isForeignAddress('', operand) || operand.split(/[=:,]/).some((piece) => isOutside(context, cwds, piece));
+  return isForeignAddress('', operand) || operand.split(PIECES).some((piece) => isOutside(context, cwds, piece));
 }
 
 /** An option with which a downloader goes where the answer of a server leads it. */
@@ -205,6 +205,9 @@ function isForeignAddress(option: string, value: string): boolean {
   if (/^[\w.-]+@[\w.-]+:/.test(value)) return true;
   return HOST_OPTION.test(option) && /^[\w[]/.test(value) && /[.:]|^[a-z]/i.test(value) && !LOCAL_HOST.test(value);
 }
+
+/** Separates the paths of a value, also in JSON; `name@/path` is the content of a file to curl. */
+const PIECES = /[=:,"]|@(?=[/~.])/;
 
 /** Paths that are not files of a person. */
 const NOWHERE = /^\/dev\/(?:null|stdout|stderr|stdin|tty|fd\/\d+)$/;
