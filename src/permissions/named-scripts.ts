@@ -52,7 +52,7 @@ function addScripts(facts: CommandFacts, cwd: string, search: ScriptSearch): voi
   const { commands, reads } = depth === 0 ? collectCommands(facts, command) : collectTaskCommands(command);
   const runners = commands.map(({ argv }) => argv).filter(([word = '']) => runsFiles(word));
   const scripts = commands.flatMap(({ argv, via }) => listScripts(argv, via));
-  const assigned = depth === 0 ? listAssignedFiles(command) : [];
+  const assigned = depth === 0 ? listAssignedFiles(command, commands) : [];
   const names = [...new Set([...scripts, ...assigned, ...(runners.length > 0 ? reads : [])])];
   const taskRunners = commands.filter(({ argv: [word = ''] }) => hasProjectTasks(word));
   if (names.length === 0 && runners.length === 0 && taskRunners.length === 0) return;
@@ -103,17 +103,27 @@ function addSourcedScripts(path: string, cwd: string, search: ScriptSearch): voi
   if (search.depth >= MAX_DEPTH || search.found.size > MAX_FOUND || !/^$|^\.(?:ba|z|k)?sh$/.test(extname(path))) return;
   const text = readTextOrUndefined(path) ?? '';
   if (text.includes('\0') || /^#!(?!.*sh\b)/.test(text) || findSizeProblem(text) !== undefined) return;
-  const lines = collectTaskCommands(text).commands.filter(({ argv: [word = ''] }) => runsShellFiles(word));
-  const folders = new Set([cwd, dirname(path)]);
+  const { commands } = collectTaskCommands(text);
+  const lines = commands.filter(({ argv: [word = ''] }) => runsShellFiles(word));
+  const bases = [cwd, dirname(path)];
+  // It may change the folder before: `cd lib; . ./a.sh`.
+  const entered = commands.flatMap(({ argv: [word = '', ...args] }) =>
+    findProgramFacts(word).changesCwd === true
+      ? args.flatMap((arg) => bases.map((base) => resolve(base, arg.replace(LEADING_EXPANSION, ''))))
+      : [],
+  );
+  const folders = new Set([...bases, ...entered]);
   for (const name of lines.flatMap(({ argv, via }) => listScripts(argv, via)))
     for (const folder of folders) {
       // `. "$(dirname "$0")/lib.sh"` names a file beside the script.
-      const file = describeProgramFile(resolve(folder, name.replace(/^["']?\$.*[)}]\//, '')));
+      const file = describeProgramFile(resolve(folder, name.replace(LEADING_EXPANSION, '')));
       if (file === undefined || search.found.has(file.path)) continue;
       search.found.set(file.path, `${file.real} ${file.hash}`);
       addSourcedScripts(file.path, cwd, { ...search, depth: search.depth + 1 });
     }
 }
+
+const LEADING_EXPANSION = /^["']?\$.*[)}]\//;
 
 /** Returns whether a command runs a shell script: `. lib.sh`, `bash lib.sh`, `./lib.sh`. */
 function runsShellFiles(word: string): boolean {
@@ -122,14 +132,24 @@ function runsShellFiles(word: string): boolean {
 }
 
 /** Lists the files that the variables of a line have programs run: `BASH_ENV=x.sh make`, `NODE_OPTIONS='-r ./x.js' vite`. */
-function listAssignedFiles(command: string): readonly string[] {
+function listAssignedFiles(command: string, commands: readonly ReachableCommand[]): readonly string[] {
   const assignments = [...command.matchAll(/(?<![\w-])([A-Za-z_]\w*)=("[^"]*"|'[^']*'|[^\s;&|]*)/g)];
   return assignments.flatMap(([, name = '', value = '']) => {
-    if (!isSteeringVariable(name) && !/(?:EDITOR|PAGER|BROWSER|ASKPASS|MAKEFILES|COMMAND)$/.test(name)) return [];
+    if (!isSteeringVariable(name) && !PROGRAM_VARIABLE.test(name)) return [];
     const parts = value.split(/[\s:;,="']+/).filter((part) => part !== '');
-    return parts.flatMap((part) => [part, ...STARTUP_MODULES.map((module) => `${part}/${module}`)]);
+    // Programs are found in the folders of PATH by their names.
+    const found = name === 'PATH' ? commands.map(({ argv: [word = ''] }) => word) : STARTUP_MODULES;
+    return parts.flatMap((part) => [
+      part,
+      ...(/^-[A-Za-z]./.test(part) ? [part.slice(2)] : []),
+      ...found.map((file) => `${part}/${file}`),
+    ]);
   });
 }
+
+/** Variables that name a program to run. */
+const PROGRAM_VARIABLE =
+  /(?:EDITOR|PAGER|BROWSER|ASKPASS|MAKEFILES|COMMAND|WRAPPER|LAUNCHER|LINKER|RUNNER|SHELL)$|^(?:CC|CXX|CPP|LD|AR|AS|RUSTC|RUSTDOC)$/;
 
 /** Modules that Python loads from its search path at every start. */
 const STARTUP_MODULES = ['sitecustomize.py', 'usercustomize.py'];
@@ -165,7 +185,10 @@ function listScripts([word = '', ...args]: readonly string[], via: string): read
   const first = findProgramFacts(getProgramBaseName(word)).runsProjectScripts === true ? args.slice(0, 1) : [];
   // `uv run x.py` takes a file of the folder, too.
   const isFile = word.includes('/') || (via !== '' && /\.\w+$/.test(word));
-  return isFile ? [word, ...script] : [...script, ...first];
+  // `hash -p ./x ls` and `set -- ./x` prepare what later commands run.
+  const { changesShellState, wrapper } = findProgramFacts(word);
+  const prepared = changesShellState === true && wrapper === undefined ? args.filter((arg) => arg.includes('/')) : [];
+  return isFile ? [word, ...script] : [...script, ...first, ...prepared];
 }
 
 function runsFiles(word: string): boolean {

@@ -186,6 +186,14 @@ const LATER: readonly Scripted[] = [
   ['perl x.rb', 'x.rb'],
   ['sqlite3 a.db < b.sh', 'b.sh'],
   ['bun x.js', 'x.js'],
+  ["trap './run' EXIT", 'run'],
+  ['hash -p ./run ls; ls', 'run'],
+  ['set -- ./run; "$@"', 'run'],
+  ['PATH=.:$PATH run', 'run'],
+  ['CC=./run make t', 'run'],
+  ['RUBYOPT=-r./x.rb rake', 'x.rb'],
+  ['sh enters.sh', 'sub/inner.sh'],
+  ['sh sub/leaves.sh', 'sub/deep/d.sh'],
 ];
 
 /** Commands whose scripts another program finds. */
@@ -215,6 +223,8 @@ async function createScripts() {
   ];
   const project = await createTempProject(Object.fromEntries(names.map((name) => [name, 'true\n'])));
   await project.write('outer.sh', 'bash sub/beside.sh\n');
+  await project.write('enters.sh', 'cd sub && . ./inner.sh\n');
+  await project.write('sub/leaves.sh', 'cd "$(dirname "$0")/deep" || exit\n. ./d.sh\n');
   await project.write('sub/beside.sh', '. "$(dirname "$0")/inner.sh"\n');
   await project.write('sub/linked', `#!${join(project.dir, 'run')}\n`);
   await symlink('b.sh', join(project.dir, 'link.sh'));

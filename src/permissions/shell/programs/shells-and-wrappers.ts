@@ -40,7 +40,7 @@ export const createShellsAndWrappers = (): ProgramFactsByName => ({
   pushd: { ...SHELL_STATE, changesCwd: true },
   ...defineProgramFacts('mapfile readarray bind complete', { ...SHELL_STATE, ...COMMAND_RUNNER }),
   compgen: COMMAND_RUNNER,
-  trap: { ...SHELL_STATE, ...COMMAND_RUNNER },
+  trap: { ...SHELL_STATE, ...COMMAND_RUNNER, inlineScripts: 'joined' },
   eval: { ...SHELL_STATE, ...COMMAND_RUNNER, inlineScripts: 'joined' },
   alias: { ...SHELL_STATE, ...COMMAND_RUNNER, inlineScripts: 'assigned' },
   ...defineProgramFacts('source .', { ...SHELL_STATE, ...COMMAND_RUNNER, reads: 'operands' }),
