@@ -2,7 +2,7 @@ import type { SessionCore } from '../contracts/session-core.ts';
 import type { Settings } from '../contracts/settings.ts';
 import { DEFAULT_MODEL, resolveModel } from '../model/built-in-models.ts';
 
-type SettingsFollowerDeps = {
+type SettingsChangeHandlerDeps = {
   /** Announces an intended change of the next request. */
   readonly expectCacheMiss: (why: string) => void;
 };
@@ -13,7 +13,7 @@ type SettingsFollowerDeps = {
  */
 export function createSettingsChangeHandler(
   { settings, live, options, environment }: SessionCore,
-  { expectCacheMiss }: SettingsFollowerDeps,
+  { expectCacheMiss }: SettingsChangeHandlerDeps,
 ): () => void {
   let before = settings.current();
   return () => {

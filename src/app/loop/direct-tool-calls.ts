@@ -22,10 +22,10 @@ export type DirectToolCalls = {
   readFile(path: string): Promise<string | undefined>;
 };
 
-type GatedCallDeps = { readonly deps: QueryDepsFactory; readonly toolset: Toolset };
+type DirectToolCallDeps = { readonly deps: QueryDepsFactory; readonly toolset: Toolset };
 
 /** Creates the tool calls outside of replies. */
-export function createDirectToolCalls(core: Core, { deps, toolset }: GatedCallDeps): DirectToolCalls {
+export function createDirectToolCalls(core: Core, { deps, toolset }: DirectToolCallDeps): DirectToolCalls {
   const { bus, live, cwd: root, environment, newId } = core;
 
   async function call(

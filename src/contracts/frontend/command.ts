@@ -29,7 +29,7 @@ export type SlashCommandOutcome =
   | { readonly kind: 'prompt'; readonly blocks: readonly UserBlock[]; readonly message?: UserMessage }
   /** An interactive list; `text` is its plain-text form for frontends without panels. */
   | { readonly kind: 'panel'; readonly panel: PanelContent; readonly text: string }
-  /** A diff for review. Each hunk can be reverted by the command `takeBack` with the number of the hunk. */
+  /** A diff for review. Each hunk can be reverted by `revertCommand` with the number of the hunk. */
   | { readonly kind: 'review'; readonly review: FileChangeReview; readonly text: string }
   /** The frontend opens one of its views; `text` replaces the view in frontends that have none. */
   | { readonly kind: 'open'; readonly view: SlashCommandView; readonly argument: string; readonly text?: string }
@@ -109,7 +109,7 @@ export type PanelAction =
       /** Confirmation text: the first key press shows it, the second runs the action. */
       readonly confirmLabel?: string;
     }
-  /** An input field; the text is appended to the line. `words` is the initial text. */
+  /** An input field; the text is appended to the line. `initialText` is the text it starts with. */
   | {
       readonly kind: 'write';
       readonly key: PanelActionKey;
