@@ -87,7 +87,7 @@ export function createHooks(deps: HookDeps): Hooks {
         .filter(({ hook }) => !isAsyncHook(hook))
         .map(async ({ hook, input, isPart }) => {
           const result = await run(hook, { ...common, ...input }, signal);
-          return isPart ? keepRestrictions(result) : result;
+          return isPart ? keepRestrictiveOutput(result) : result;
         }),
     );
     const verdict = mergeHookResults(results);
@@ -123,7 +123,7 @@ export function createHooks(deps: HookDeps): Hooks {
 }
 
 /** A verdict about a part of a call restricts it, but neither allows nor changes the rest. */
-function keepRestrictions(result: HookResult): HookResult {
+function keepRestrictiveOutput(result: HookResult): HookResult {
   const { updatedInput: _, updatedToolOutput: __, decision, permissionDecision, ...output } = result.output;
   const isAllowing = permissionDecision === undefined || permissionDecision === 'allow';
   return {

@@ -3,19 +3,19 @@ import type { TrustEffect, TrustFingerprints, TrustQuestion } from '../../contra
 import { openTrustStore } from '../../settings/trust-store.ts';
 import { areTrustFingerprintsEqual, type BuiltTrustQuestion, buildTrustQuestion } from './trust-question.ts';
 
-type TrustResult = { readonly ok: boolean; readonly lines: readonly string[] };
+type TrustReport = { readonly ok: boolean; readonly lines: readonly string[] };
 
 /** Trusts a folder with its current content, and lists the effects. */
 export async function trustFolder(
   dir: string,
   reach: 'folder' | 'below',
   environment: Environment,
-): Promise<TrustResult> {
+): Promise<TrustReport> {
   return storeTrust(dir, reach, environment, await buildTrustQuestion(dir, environment));
 }
 
 /** A dialog that shows the effects of trusting a folder before it is trusted. */
-export type TrustDialog = { show(): Promise<readonly string[]>; agree(): Promise<TrustResult> };
+export type TrustDialog = { show(): Promise<readonly string[]>; agree(): Promise<TrustReport> };
 
 /** Creates the dialog; if the folder changes after it was shown, it is shown again instead of being trusted. */
 export function createTrustDialog(dir: string, environment: Environment): TrustDialog {
@@ -43,7 +43,7 @@ async function storeTrust(
   reach: 'folder' | 'below',
   environment: Environment,
   built: BuiltTrustQuestion | undefined,
-): Promise<TrustResult> {
+): Promise<TrustReport> {
   const store = built?.store ?? (await openTrustStore(environment.ouroHome, environment.home));
   const isWider = reach === 'below' && store.list().every((entry) => entry.dir !== dir || entry.reach !== 'below');
   if (built === undefined && !isWider) return { ok: true, lines: [`${dir} is already trusted.`] };
@@ -83,7 +83,7 @@ export async function listTrustedFolders(environment: Environment): Promise<read
 }
 
 /** Revokes the trust in a folder. */
-export async function revokeTrust(dir: string, environment: Environment): Promise<TrustResult> {
+export async function revokeTrust(dir: string, environment: Environment): Promise<TrustReport> {
   const store = await openTrustStore(environment.ouroHome, environment.home);
   if (store.problem !== undefined) return { ok: false, lines: [store.problem] };
   if ((await store.revoke(dir)) === 'revoked') return { ok: true, lines: [`${dir} is no longer trusted.`] };

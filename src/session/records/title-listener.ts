@@ -27,7 +27,7 @@ export function createTitleListener(
     if (event.type === 'message_end') {
       const { message } = event;
       if (message.role === 'user' && message.origin === 'prompt') prompt ??= getUserPromptText(message);
-      if (message.role === 'assistant') answer = getReplyText(message) || answer;
+      if (message.role === 'assistant') answer = getAnswerText(message) || answer;
     }
     if (event.type !== 'agent_end' || event.terminal.reason !== 'completed') return;
     if (prompt === undefined || live.current().title !== undefined) return;
@@ -37,6 +37,6 @@ export function createTitleListener(
   };
 }
 
-function getReplyText({ blocks }: AssistantMessage): string {
+function getAnswerText({ blocks }: AssistantMessage): string {
   return blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
 }

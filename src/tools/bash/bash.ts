@@ -12,7 +12,7 @@ import { BASH_CALL_FORMS } from './bash-call-forms.ts';
 import type { BashDeps, CommandTrial, ShellLimits } from './bash-deps.ts';
 import { findInteractiveProgram } from './interactive-programs.ts';
 import { compileLinePattern, truncateToFirstLine } from './shell-registry.ts';
-import { recordShownFiles } from './shown-files.ts';
+import { reportShownFiles } from './shown-files.ts';
 import { KEEP_BYTES, startCommand, startReadOnlyCommand } from './start-command.ts';
 import { buildBackgroundOutcome, updateCwd, waitForForegroundCommand } from './wait-for-foreground.ts';
 
@@ -82,7 +82,7 @@ export function createBashTool(deps: BashDeps) {
           listSandboxDenials: (_, printed) => readOnly.describeLimits(printed),
         }),
       });
-      await recordShownFiles(command, outcome, context, deps);
+      await reportShownFiles(command, outcome, context, deps);
       return outcome;
     },
   });
@@ -128,7 +128,7 @@ async function tryCommand(
     const finish = async (): Promise<ToolOutcome> => {
       const { cwd } = await shell.exited;
       const notes = await updateCwd(cwd, context.callId, deps);
-      await recordShownFiles(command, outcome, context, deps);
+      await reportShownFiles(command, outcome, context, deps);
       return notes.length === 0 || typeof outcome.content !== 'string'
         ? outcome
         : { ...outcome, content: [outcome.content, ...notes].join('\n') };

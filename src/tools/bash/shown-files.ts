@@ -72,8 +72,8 @@ function listDiffedFiles(output: string, cwd: string): readonly string[] {
   );
 }
 
-/** Records the files that a command has printed as read, unless a part of its output is left out. */
-export async function recordShownFiles(
+/** Reports the files that a command has printed, unless a part of its output is left out. */
+export async function reportShownFiles(
   command: string,
   outcome: ToolOutcome,
   context: CallContext,
