@@ -1,5 +1,5 @@
 import type { AgentEvent, Spending } from '../contracts/event.ts';
-import { listMessageBlocks, type Message } from '../contracts/message.ts';
+import { joinTextBlocks, listMessageBlocks, type Message } from '../contracts/message.ts';
 import type { Terminal } from '../contracts/terminal-reason.ts';
 import { NO_SPENDING, type SpendingMeter, subtractSpending } from './spending.ts';
 
@@ -66,7 +66,5 @@ export function createAgentRunRecords(meter: SpendingMeter) {
 /** Returns the text of a reply. */
 export function getReplyText(message: Message | undefined): string {
   if (message?.role !== 'assistant') return '';
-  return listMessageBlocks(message)
-    .flatMap((block) => (block.type === 'text' ? [block.text] : []))
-    .join('');
+  return joinTextBlocks(listMessageBlocks(message), '');
 }

@@ -1,6 +1,6 @@
 import type { InputMessage, Prompt } from '../contracts/agent.ts';
 import type { QueuedMessage } from '../contracts/event.ts';
-import type { UserMessage, UserOrigin } from '../contracts/message.ts';
+import { joinTextBlocks, type UserMessage, type UserOrigin } from '../contracts/message.ts';
 import type { QueuePort } from '../contracts/query.ts';
 import { getErrorMessage } from '../lib/errors.ts';
 import { resolveUndefinedOnAbort } from '../lib/promises.ts';
@@ -100,7 +100,7 @@ export async function runUserPromptHook(
   message: UserMessage,
   signal: AbortSignal,
 ): Promise<PromptHookDecision> {
-  const text = message.blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
+  const text = joinTextBlocks(message.blocks, '\n');
   try {
     const verdict = await onPrompt?.(text, signal, message.origin);
     if (verdict?.kind === 'block') return verdict;

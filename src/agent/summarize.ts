@@ -1,4 +1,4 @@
-import type { Message, Usage, UserMessage } from '../contracts/message.ts';
+import { joinTextBlocks, type Message, type Usage, type UserMessage } from '../contracts/message.ts';
 import type {
   CacheBreakpoint,
   ModelEvent,
@@ -62,7 +62,7 @@ export function createSummarizer(parts: SummarizerDeps): Summarize {
     if (outcome.stopReason !== 'end_turn' && outcome.stopReason !== 'stop_sequence') {
       return { ok: false, why: `the answer ended with ${outcome.stopReason}` };
     }
-    const text = outcome.message.blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('');
+    const text = joinTextBlocks(outcome.message.blocks, '');
     return text.trim() === '' ? { ok: false, why: 'the answer is empty' } : { ok: true, text };
   };
 }

@@ -1,5 +1,6 @@
 import type { ActionResult, HostControlPort } from '../contracts/frontend/host-capabilities.ts';
 import type { JsonObject } from '../contracts/json.ts';
+import { joinTextBlocks } from '../contracts/message.ts';
 import { EFFORTS } from '../contracts/model.ts';
 import { copyAsJson } from '../lib/json.ts';
 import { parseMcpServerEntry } from '../mcp/config/parse-mcp-server-entry.ts';
@@ -132,9 +133,7 @@ function createMcpControl({
         report: () => undefined,
         ask: async () => undefined,
       });
-      return typeof content === 'string'
-        ? content
-        : content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
+      return typeof content === 'string' ? content : joinTextBlocks(content, '\n');
     },
   };
 }

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../contracts/json.ts';
-import type { Message, ToolResultBlock, ToolUseBlock } from '../contracts/message.ts';
+import { joinTextBlocks, type Message, type ToolResultBlock, type ToolUseBlock } from '../contracts/message.ts';
 import { formatBytes, formatCount, truncate } from '../lib/text/format.ts';
 
 /** Describes a tool call in a few words: `Read src/a.ts`, `Bash npm test`. */
@@ -44,7 +44,7 @@ export function describeToolResultSize(result: ToolResultBlock): string {
 /** Returns the text of a result, without images and documents. */
 export function getToolResultText(result: ToolResultBlock): string {
   if (typeof result.content === 'string') return result.content;
-  return result.content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
+  return joinTextBlocks(result.content, '\n');
 }
 
 /** Lists the calls of a message. */

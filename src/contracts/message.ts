@@ -181,6 +181,11 @@ export function listMessageBlocks(message: Message): readonly (UserBlock | Assis
   return message.role === 'user' || message.role === 'assistant' ? message.blocks : [];
 }
 
+/** Joins the texts of blocks; blocks of other kinds are left out. */
+export function joinTextBlocks(blocks: readonly (UserBlock | AssistantBlock)[], separator: string): string {
+  return blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join(separator);
+}
+
 /** Formats the content of a tool result as text, with the types of images and documents in brackets. */
 export function formatResultText({ content }: ToolResultBlock): string {
   if (typeof content === 'string') return content;

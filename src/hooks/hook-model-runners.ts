@@ -1,3 +1,4 @@
+import { joinTextBlocks } from '../contracts/message.ts';
 import type { LiveSessionState } from '../contracts/session-core.ts';
 import type { Tool } from '../contracts/tool.ts';
 import { askSmallModel } from '../model/ask-small-model.ts';
@@ -60,10 +61,7 @@ export function createHookModelRunners(models: HookModels, tools: HookTools): Ho
         report: () => undefined,
         ask: async () => undefined,
       });
-      const text =
-        typeof content === 'string'
-          ? content
-          : content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
+      const text = typeof content === 'string' ? content : joinTextBlocks(content, '\n');
       if (isError === true) throw new Error(text);
       return text;
     },

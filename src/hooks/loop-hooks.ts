@@ -1,6 +1,6 @@
 import type { Feature, LoopHooks } from '../contracts/feature.ts';
 import type { JsonObject, JsonValue } from '../contracts/json.ts';
-import type { Message } from '../contracts/message.ts';
+import { joinTextBlocks, type Message } from '../contracts/message.ts';
 import type { BeforeCall } from '../contracts/query.ts';
 import type { CallRequest, UserAnswer, UserQuestion } from '../contracts/tool.ts';
 import { copyAsJson, omitUndefined } from '../lib/json.ts';
@@ -127,9 +127,7 @@ function stringify(value: JsonValue): string {
 
 function getLastReply(messages: readonly Message[]): string {
   const last = messages.findLast((message) => message.role === 'assistant');
-  return last?.role === 'assistant'
-    ? last.blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n')
-    : '';
+  return last?.role === 'assistant' ? joinTextBlocks(last.blocks, '\n') : '';
 }
 
 /** Creates the feature of the hooks; `onDenial` is told of the calls that they deny. */

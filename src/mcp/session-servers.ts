@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Feature } from '../contracts/feature.ts';
+import { joinTextBlocks } from '../contracts/message.ts';
 import type { Rule } from '../contracts/permission.ts';
 import type { QueryDeps } from '../contracts/query.ts';
 import type { SessionCore } from '../contracts/session-core.ts';
@@ -172,7 +173,7 @@ async function readMention(mention: string, hub: McpHub, limitMs: number): Promi
   if (!hub.listStates().some(({ name }) => name === server)) return undefined;
   try {
     const blocks = await hub.readResourceBlocks(server, uri, AbortSignal.timeout(limitMs));
-    const text = blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
+    const text = joinTextBlocks(blocks, '\n');
     return wrapInReminder(`The user named ${mention}. Its content:\n${text.slice(0, MENTION_CHARS)}`);
   } catch (thrown) {
     return wrapInReminder(`The user named ${mention}, but it could not be read: ${getErrorMessage(thrown)}`);

@@ -1,4 +1,4 @@
-import type { AssistantBlock, Usage } from '../contracts/message.ts';
+import { type AssistantBlock, joinTextBlocks, type Usage } from '../contracts/message.ts';
 import type { ModelPort, ModelRequest, RequestMessage } from '../contracts/model.ts';
 import { drainReply } from './stream/drain-reply.ts';
 import { narrowToObjects, narrowToString } from './stream/json-values.ts';
@@ -74,7 +74,7 @@ function buildSearchRequest(search: ProviderSearchRequest, messages: readonly Re
 }
 
 function buildSearchResult(blocks: readonly AssistantBlock[]): ProviderSearchResult {
-  const text = blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('');
+  const text = joinTextBlocks(blocks, '');
   const results = blocks.flatMap((block) =>
     block.type === 'server' && block.raw.type === 'web_search_tool_result' ? narrowToObjects(block.raw.content) : [],
   );

@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
 import type { AgentEvent, QueuedMessage } from '../contracts/event.ts';
 import { isJsonObject } from '../contracts/json.ts';
-import type { Message, Usage } from '../contracts/message.ts';
+import { joinTextBlocks, type Message, type Usage } from '../contracts/message.ts';
 import { EFFORTS, type Effort } from '../contracts/model.ts';
 import type { SessionRecord, SessionRecordBody } from '../contracts/session.ts';
 import { ignoreMissingFile } from '../lib/errors.ts';
@@ -109,7 +109,7 @@ export function reduceSubAgent(agent: SubAgent, event: AgentEvent): SubAgent {
     }
     case 'message_end': {
       if (event.message.role !== 'assistant') return agent;
-      const text = event.message.blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
+      const text = joinTextBlocks(event.message.blocks, '\n');
       return { ...agent, text, ...(text.trim() === '' ? {} : { line: formatOneLine(text.trim()) }) };
     }
     default:

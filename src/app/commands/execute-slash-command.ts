@@ -1,6 +1,6 @@
 import type { PromptTemplate } from '../../contracts/extension.ts';
 import type { CommandInfo, SlashCommandOutcome, SlashCommandView } from '../../contracts/frontend/command.ts';
-import type { UserBlock } from '../../contracts/message.ts';
+import { joinTextBlocks, type UserBlock } from '../../contracts/message.ts';
 import { findSkill } from '../../extensions/load-skills.ts';
 import type { HookDispatcher } from '../../hooks/create-hooks.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
@@ -275,7 +275,7 @@ async function createPrompt(
   hooks: HookDispatcher,
 ): Promise<SlashCommandOutcome> {
   if (!hooks.has('UserPromptExpansion')) return { kind: 'prompt', blocks };
-  const prompt = blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
+  const prompt = joinTextBlocks(blocks, '\n');
   const input = { expansion_type: type, command_name: name, command_args: args, prompt };
   const fields = source === undefined ? input : { ...input, command_source: source };
   const { blocked, stop, context } = await hooks.fire(

@@ -1,5 +1,6 @@
 import type { AgentEvent } from '../../contracts/event.ts';
 import { isJsonObject, type JsonObject } from '../../contracts/json.ts';
+import { joinTextBlocks } from '../../contracts/message.ts';
 
 /** Converts events of sub-agents and background shells into task lines. */
 type TaskLineWriter = { formatEvent(event: AgentEvent): readonly JsonObject[] };
@@ -115,8 +116,7 @@ function createSubagentFormatter(
       case 'message_end': {
         if (progress.isStartReported || inner.message.role !== 'user') return [];
         progress.isStartReported = true;
-        const texts = inner.message.blocks.flatMap((block) => (block.type === 'text' ? [block.text] : []));
-        return [{ ...task, ...createStartFields(event, texts.join('\n')) }];
+        return [{ ...task, ...createStartFields(event, joinTextBlocks(inner.message.blocks, '\n')) }];
       }
       case 'turn_end':
         progress.tokens += (inner.usage?.inputTokens ?? 0) + (inner.usage?.outputTokens ?? 0);

@@ -1,5 +1,11 @@
 import { isJsonObject } from '../../contracts/json.ts';
-import { isTypedByUser, type Message, type TextBlock, type UserMessage } from '../../contracts/message.ts';
+import {
+  isTypedByUser,
+  joinTextBlocks,
+  type Message,
+  type TextBlock,
+  type UserMessage,
+} from '../../contracts/message.ts';
 import type { ToolTraitsLookup } from '../../contracts/permission.ts';
 import { truncate } from '../../lib/text/format.ts';
 import { isPinnedMessage } from '../reduction/propose-reductions.ts';
@@ -142,7 +148,7 @@ export function listSkillsInUse(messages: readonly Message[], toolNamed: ToolTra
 
 function listCarriedSkills(message: Message): readonly string[] {
   if (message.role !== 'user' || message.origin !== 'summary') return [];
-  const text = message.blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n\n');
+  const text = joinTextBlocks(message.blocks, '\n\n');
   const listText = new RegExp(`(?:^|\\n\\n)${SKILLS_TITLE}[^\\n]*:\\n((?:- [^\\n]+\\n?)+)`).exec(text)?.[1] ?? '';
   return listText.split('\n').flatMap((line) => (line.startsWith('- ') ? [line.slice(2)] : []));
 }

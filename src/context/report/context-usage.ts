@@ -1,5 +1,5 @@
 import type { ContextUsage } from '../../contracts/frontend/conversation.ts';
-import type { Message } from '../../contracts/message.ts';
+import { joinTextBlocks, type Message } from '../../contracts/message.ts';
 import type { SystemPart, ToolSpec } from '../../contracts/model.ts';
 import { formatTokens } from '../../lib/text/format.ts';
 import { createTokenEstimator, estimateTextTokens, sumNumbers } from '../token-estimate.ts';
@@ -90,7 +90,7 @@ function listMessageItems(view: readonly Message[]): readonly Item[] {
 function getMessageTitle(message: Message): string {
   if (message.role === 'boundary') return 'Boundary';
   if (message.role === 'custom') return message.kind;
-  const text = message.blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join(' ');
+  const text = joinTextBlocks(message.blocks, ' ');
   const excerpt = text.replace(/\s+/g, ' ').trim().slice(0, 60).toWellFormed();
   const label = message.role === 'assistant' ? 'Reply' : message.origin === 'summary' ? 'Summary' : 'Prompt';
   return excerpt === '' ? label : `${label}: ${excerpt}`;

@@ -1,4 +1,4 @@
-import type { ToolUseBlock } from '../../contracts/message.ts';
+import { joinTextBlocks, type ToolUseBlock } from '../../contracts/message.ts';
 import type { QueryDeps } from '../../contracts/query.ts';
 import {
   type PreconditionContext,
@@ -140,5 +140,5 @@ function addLines(
 
 function toText({ content }: ToolOutcome): string {
   if (typeof content === 'string') return content;
-  return content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
+  return joinTextBlocks(content, '\n');
 }

@@ -1,6 +1,6 @@
 import { getUserPromptText } from '../../context/compaction/kept-messages.ts';
 import type { AgentEvent } from '../../contracts/event.ts';
-import type { AssistantMessage } from '../../contracts/message.ts';
+import { joinTextBlocks } from '../../contracts/message.ts';
 import type { LiveSessionState } from '../../contracts/session-core.ts';
 import type { TitleGenerator } from '../../model/generate-title.ts';
 import type { SessionTranscript } from './session-transcript.ts';
@@ -27,7 +27,7 @@ export function createTitleListener(
     if (event.type === 'message_end') {
       const { message } = event;
       if (message.role === 'user' && message.origin === 'prompt') prompt ??= getUserPromptText(message);
-      if (message.role === 'assistant') answer = getAnswerText(message) || answer;
+      if (message.role === 'assistant') answer = joinTextBlocks(message.blocks, '\n') || answer;
     }
     if (event.type !== 'agent_end' || event.terminal.reason !== 'completed') return;
     if (prompt === undefined || live.current().title !== undefined) return;
@@ -35,8 +35,4 @@ export function createTitleListener(
     // Not awaited: the title may arrive later.
     void setTitle(prompt);
   };
-}
-
-function getAnswerText({ blocks }: AssistantMessage): string {
-  return blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
 }

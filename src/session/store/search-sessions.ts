@@ -1,3 +1,4 @@
+import { joinTextBlocks } from '../../contracts/message.ts';
 import type { SessionRecord } from '../../contracts/session.ts';
 import { parseSessionRecords } from '../records/parse-session-records.ts';
 import { forEachSessionLine } from '../records/read-transcript.ts';
@@ -69,6 +70,5 @@ function getMessage(record: SessionRecord): { readonly role: 'user' | 'assistant
     return record.block.type === 'text' ? { role: 'assistant', text: record.block.text } : undefined;
   }
   if (record.type !== 'user') return undefined;
-  const texts = record.message.blocks.flatMap((block) => (block.type === 'text' ? [block.text] : []));
-  return { role: 'user', text: texts.join('\n') };
+  return { role: 'user', text: joinTextBlocks(record.message.blocks, '\n') };
 }

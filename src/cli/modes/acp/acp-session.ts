@@ -10,7 +10,7 @@ import type { Prompt } from '../../../contracts/agent.ts';
 import type { Display } from '../../../contracts/display.ts';
 import type { AgentEvent } from '../../../contracts/event.ts';
 import type { Conversation } from '../../../contracts/frontend/conversation.ts';
-import type { ToolResultBlock, UserBlock } from '../../../contracts/message.ts';
+import { joinTextBlocks, type ToolResultBlock, type UserBlock } from '../../../contracts/message.ts';
 import type { Terminal } from '../../../contracts/terminal-reason.ts';
 import { exhaustive } from '../../../lib/errors.ts';
 import { createGarbageCollectionListener } from '../collect-garbage.ts';
@@ -248,7 +248,7 @@ function findRemainingOutput({ end, chars, isWhole }: TerminalState, whole: stri
 function extractOutput({ content }: ToolResultBlock, display: Display | undefined): string {
   if (display?.kind === 'output') return display.output;
   if (typeof content === 'string') return content;
-  return content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
+  return joinTextBlocks(content, '\n');
 }
 
 function getExitCode({ result, display }: Extract<AgentEvent, { type: 'tool_end' }>): number | null {

@@ -1,12 +1,13 @@
 import type { JsonObject } from '../../../contracts/json.ts';
-import type {
-  AssistantBlock,
-  DocumentBlock,
-  ImageBlock,
-  ResultBlock,
-  ToolResultBlock,
-  ToolUseBlock,
-  UserBlock,
+import {
+  type AssistantBlock,
+  type DocumentBlock,
+  type ImageBlock,
+  joinTextBlocks,
+  type ResultBlock,
+  type ToolResultBlock,
+  type ToolUseBlock,
+  type UserBlock,
 } from '../../../contracts/message.ts';
 import type { Effort, ModelFailure, ModelRequest, RequestMessage } from '../../../contracts/model.ts';
 import { parseGeminiGeneration } from '../../efforts.ts';
@@ -181,10 +182,7 @@ function readSignature({ signature }: ToolUseBlock): string | undefined {
 
 function buildResultPart(block: ToolResultBlock, { names, variant, generation }: MessageContext): JsonObject {
   const { content, tool_use_id: id, is_error } = block;
-  const text =
-    typeof content === 'string'
-      ? content
-      : content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
+  const text = typeof content === 'string' ? content : joinTextBlocks(content, '\n');
   const media = variant.images === 'inside results' && generation >= 3 ? listMedia(block).map(buildMediaPart) : [];
   const response = is_error ? { error: text } : { output: text };
   const name = names.get(id) ?? 'unknown';

@@ -1,10 +1,11 @@
 import type { JsonObject } from '../../../contracts/json.ts';
-import type {
-  AssistantBlock,
-  ImageBlock,
-  ToolResultBlock,
-  ToolUseBlock,
-  UserBlock,
+import {
+  type AssistantBlock,
+  type ImageBlock,
+  joinTextBlocks,
+  type ToolResultBlock,
+  type ToolUseBlock,
+  type UserBlock,
 } from '../../../contracts/message.ts';
 import type { RequestMessage } from '../../../contracts/model.ts';
 import { narrowToObject, narrowToObjects, parseNetworkJson } from '../../stream/json-values.ts';
@@ -30,7 +31,7 @@ function buildAssistantMessage(
   reasoning: SentReasoning,
   formatCallId: ToolCallIdFormatter,
 ): JsonObject {
-  const text = blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('');
+  const text = joinTextBlocks(blocks, '');
   const calls = blocks.filter((block) => block.type === 'tool_use');
   const isKept = calls.length > 0 && reasoning !== 'omitted';
   return {

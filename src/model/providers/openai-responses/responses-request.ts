@@ -1,10 +1,11 @@
 import type { JsonObject } from '../../../contracts/json.ts';
-import type {
-  AssistantBlock,
-  ResultBlock,
-  ThinkingBlock,
-  ToolResultBlock,
-  UserBlock,
+import {
+  type AssistantBlock,
+  joinTextBlocks,
+  type ResultBlock,
+  type ThinkingBlock,
+  type ToolResultBlock,
+  type UserBlock,
 } from '../../../contracts/message.ts';
 import {
   EFFORTS,
@@ -176,9 +177,7 @@ function buildResultItem({ tool_use_id, content }: ToolResultBlock, formatCallId
 }
 
 function joinResultText(content: ToolResultBlock['content']): string {
-  return typeof content === 'string'
-    ? content
-    : content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
+  return typeof content === 'string' ? content : joinTextBlocks(content, '\n');
 }
 
 function buildInputPart(block: Exclude<UserBlock, ToolResultBlock> | ResultBlock): JsonObject {
