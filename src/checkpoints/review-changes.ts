@@ -9,6 +9,7 @@ import type { FileLocks } from '../lib/files/file-locks.ts';
 import { type DecodedText, decodeText, encodeText } from '../lib/files/text-encoding.ts';
 import { mergeLinesThreeWay, revertHunks } from '../lib/text/diff.ts';
 import { wrapInReminder } from '../lib/text/reminder.ts';
+import { createTypedCallId } from '../tools/bash/user-commands.ts';
 import { diffFile } from '../tools/files/diff-file.ts';
 import type { Checkpoints } from './create-checkpoints.ts';
 
@@ -98,7 +99,7 @@ export function createChangeReview({ agent, checkpoints, cwd, locks, newId, inbo
       return 'These lines have changed since, so this hunk cannot be reverted separately.';
     const encoded = encodeText(text, current);
     if (!encoded.ok) return `The encoding of ${path} cannot represent ${encoded.character}.`;
-    await addPrompt(`typed-${newId()}`, `a hunk of ${relative(cwd(), path)} was reverted`);
+    await addPrompt(createTypedCallId(newId), `a hunk of ${relative(cwd(), path)} was reverted`);
     if (state === 'made' && text === '') {
       // A created file of which nothing is left is deleted.
       const watch = await beforeCommand([path]);

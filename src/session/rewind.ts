@@ -4,10 +4,11 @@ import type { Agent } from '../contracts/agent.ts';
 import type { CheckpointInfo, RewindOutcome } from '../contracts/frontend/conversation.ts';
 import type { HostControlPort } from '../contracts/frontend/host-capabilities.ts';
 import type { Message } from '../contracts/message.ts';
+import { isTypedCall } from '../tools/bash/user-commands.ts';
 import { truncateBeforeMessage } from './records/conversation-state.ts';
 import { rebuildSession } from './records/rebuild-session.ts';
 import type { SessionTranscript } from './records/session-transcript.ts';
-import { isTypedCall, type SessionCheckpoints } from './session-checkpoints.ts';
+import type { SessionCheckpoints } from './session-checkpoints.ts';
 import { readSessionForResume } from './store/read-session-for-resume.ts';
 
 type RewindDeps = {

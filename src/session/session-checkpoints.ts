@@ -10,6 +10,7 @@ import type { FileLocks } from '../lib/files/file-locks.ts';
 import type { MountHealth } from '../lib/files/mount-health.ts';
 import { omitUndefined } from '../lib/json.ts';
 import { memoizeByObject } from '../lib/memoize.ts';
+import { isTypedCall } from '../tools/bash/user-commands.ts';
 import type { OpenedSession } from './open-run-session.ts';
 import { getCrossProcessWritesDir, getUnfinishedWritesDir } from './paths.ts';
 import type { SessionTranscript } from './records/session-transcript.ts';
@@ -27,11 +28,6 @@ export type SessionCheckpoints = Checkpoints &
     /** Wraps tools so that their changes are recorded. */
     wrapTools(tools: readonly Tool[]): readonly Tool[];
   };
-
-/** Returns whether a call id belongs to a shell command that the user typed. */
-export function isTypedCall(callId: string): boolean {
-  return callId.startsWith('typed-');
-}
 
 /** Creates the checkpoints of a session; `undefined` for a session that is not stored. */
 export function createSessionCheckpoints(

@@ -19,7 +19,7 @@ export function createUserCommandRunner(deps: {
   readonly newId: () => string;
 }): (command: string) => Promise<void> {
   async function run(command: string, signal: AbortSignal): Promise<void> {
-    const callId = `typed-${deps.newId()}`;
+    const callId = createTypedCallId(deps.newId);
     const prepared = deps.bash()?.prepare({ command });
     if (prepared?.ok !== true) {
       const text = prepared?.problem ?? 'The Bash tool is not available.';
@@ -73,4 +73,16 @@ export function createUserCommandRunner(deps: {
     });
     await run(command, abort.signal).finally(unsubscribe);
   };
+}
+
+const TYPED_CALL_PREFIX = 'typed-';
+
+/** Creates the id of a call that the user made and no model. */
+export function createTypedCallId(newId: () => string): string {
+  return `${TYPED_CALL_PREFIX}${newId()}`;
+}
+
+/** Returns whether the user and no model made a call. */
+export function isTypedCall(callId: string): boolean {
+  return callId.startsWith(TYPED_CALL_PREFIX);
 }
