@@ -58,8 +58,10 @@ function asksForSecret(message: string, schema: JsonObject): boolean {
   return (
     (hasText && (listReadings(message).some(isMessageAboutSecret) || hasLookalikeText(message))) ||
     Object.entries(properties).some(([name, field]) => {
-      const { title, description } = isJsonObject(field) ? field : {};
+      const { title, description, default: preset } = isJsonObject(field) ? field : {};
       const labels = [name, name.replaceAll(/([a-z])([A-Z])/g, '$1_$2'), name.replaceAll('_', ' '), title, description];
+      // A text that stands in the field speaks as the message does.
+      if (typeof preset === 'string' && listReadings(preset).some(isMessageAboutSecret)) return true;
       return labels.some(
         (label) => typeof label === 'string' && (listReadings(label).some(isSecretLabel) || hasLookalikeText(label)),
       );
