@@ -6,7 +6,7 @@ import { readRegularFile } from '../lib/files/read-regular-file.ts';
 import { omitUndefined } from '../lib/json.ts';
 import { runShellCommand } from '../lib/processes/find-shell.ts';
 import type { ProgramCheck } from '../lib/processes/program-check.ts';
-import { canProjectSet } from '../settings/merge-settings.ts';
+import { canProjectSet } from '../settings/restrict-project-layer.ts';
 
 type Variables = Readonly<Record<string, string>>;
 

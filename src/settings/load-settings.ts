@@ -3,8 +3,9 @@ import type { SettingsSource } from '../contracts/permission.ts';
 import type { LoadedSettings, Settings, SettingsLayer, SettingsProblem } from '../contracts/settings.ts';
 import { omitUndefined } from '../lib/json.ts';
 import { getSettingsPath } from './edit-settings.ts';
-import { mergeSettingsLayers, pickSandboxRestrictions, restrictProjectLayer } from './merge-settings.ts';
+import { mergeSettingsLayers } from './merge-settings.ts';
 import { type ParsedSettingsLayer, parseSettingsLayer } from './parse-settings-layer.ts';
+import { pickSandboxRestrictions, restrictProjectLayer } from './restrict-project-layer.ts';
 import { dropSettingsGrants } from './settings-needing-approval.ts';
 
 /** The locations of settings, the sources in use, and the file system access. */

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { validateHooks } from '../../src/settings/drop-invalid-settings.ts';
-import { restrictProjectLayer } from '../../src/settings/merge-settings.ts';
 import { parseSettingsLayer } from '../../src/settings/parse-settings-layer.ts';
+import { restrictProjectLayer } from '../../src/settings/restrict-project-layer.ts';
 
 test('a full settings file of Claude Code gives one notice, and supported keys apply', async () => {
   const file = 'test/fixtures/claude/settings.json';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { restrictProjectLayer } from '../../src/settings/merge-settings.ts';
+import { restrictProjectLayer } from '../../src/settings/restrict-project-layer.ts';
 
 const restrict = (names: readonly string[], userVariables?: readonly string[]) => {
   const settings = { env: Object.fromEntries(names.map((name) => [name, 'x'])) };
