@@ -7,7 +7,7 @@ import {
   MALFORMED_REPLY_FAILURE,
   OVERSIZED_REPLY_FAILURE,
 } from './failures.ts';
-import { type ServerSentEvent, streamResponse } from './http-stream.ts';
+import { streamResponse } from './http-stream.ts';
 import type { ModelAttempt } from './model-attempt.ts';
 import {
   buildReplyMessage,
@@ -16,6 +16,7 @@ import {
   type MessagesReplyState,
   reduceMessagesReply,
 } from './reply-reducer.ts';
+import type { ServerSentEvent } from './server-sent-events.ts';
 
 /** Translates a provider's stream events into Messages API events. */
 export type StreamEventTranslator = {

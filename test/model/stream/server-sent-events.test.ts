@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { readServerEvents, type ServerSentEvent } from '../../../src/model/stream/http-stream.ts';
+import { readServerEvents, type ServerSentEvent } from '../../../src/model/stream/server-sent-events.ts';
 
 async function read(bytes: Uint8Array, cuts: readonly number[]): Promise<readonly ServerSentEvent[]> {
   const body = new ReadableStream<Uint8Array>({
