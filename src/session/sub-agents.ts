@@ -14,7 +14,7 @@ import { getSubAgentPath } from './paths.ts';
 import { parseSessionRecords } from './records/parse-session-records.ts';
 import { readRecentSessionRecords } from './records/read-transcript.ts';
 import { rebuildSession } from './records/rebuild-session.ts';
-import { createFileEndsBuffer, readFileEnds } from './store/session-summary.ts';
+import { createFileEndsBuffer, readFileEnds } from './store/file-ends.ts';
 
 /** A sub-agent of the session: working, or ended and ready to continue. */
 export type SubAgent = {

@@ -4,8 +4,8 @@ import type { PanelRow } from '../../contracts/frontend/command.ts';
 import type { RewindOutcome } from '../../contracts/frontend/conversation.ts';
 import { getErrorPhrase } from '../../lib/errors.ts';
 import { readTranscript } from '../../session/records/read-transcript.ts';
+import { buildDialogue } from '../../session/store/dialogue.ts';
 import {
-  buildDialogue,
   exportSession,
   SESSION_EXPORT_EXTENSIONS,
   SESSION_EXPORT_FORMATS,

@@ -10,7 +10,8 @@ import { renderClaudeTranscript } from '../../session/mirror/claude-transcript-m
 import { parseSessionRecords } from '../../session/records/parse-session-records.ts';
 import { readTranscript } from '../../session/records/read-transcript.ts';
 import { checkSession, repairSession, type SessionDamageReport } from '../../session/store/check-session.ts';
-import { buildDialogue, exportSession, type SessionExportFormat } from '../../session/store/export-session.ts';
+import { buildDialogue } from '../../session/store/dialogue.ts';
+import { exportSession, type SessionExportFormat } from '../../session/store/export-session.ts';
 import {
   type FoundSession,
   findNewestSession,

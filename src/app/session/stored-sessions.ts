@@ -4,7 +4,7 @@ import type { SessionListEntry, SessionListScope, StoredSessionsPort } from '../
 import { formatAge, formatBytes, formatCount, formatMoney, formatOneLine } from '../../lib/text/format.ts';
 import { readUnsentText } from '../../session/input/draft-store.ts';
 import { parseSessionRecords } from '../../session/records/parse-session-records.ts';
-import { buildDialogue, type DialogueItem } from '../../session/store/export-session.ts';
+import { buildDialogue, type DialogueItem } from '../../session/store/dialogue.ts';
 import { readSessionEnd } from '../../session/unsaved-lines.ts';
 import { createStoredSessionOperations, type SessionSummary } from '../replay/session-archive.ts';
 

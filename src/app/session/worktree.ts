@@ -7,8 +7,9 @@ import { findRepositoryRoot } from '../../git/git-repository.ts';
 import { runGit } from '../../git/run-git.ts';
 import { getErrorMessage } from '../../lib/errors.ts';
 import { findWritingGitProblem } from '../../permissions/git-safety.ts';
+import { announcePresence } from '../../session/folder-presence.ts';
 import { getWorktreesFolder } from '../../session/paths.ts';
-import { announcePresence, findSessionLockHolder } from '../../session/process-locks.ts';
+import { findSessionLockHolder } from '../../session/process-locks.ts';
 import { listSessions } from '../../session/store/find-sessions.ts';
 import { loadFolderTrust } from '../trust/folder-trust.ts';
 

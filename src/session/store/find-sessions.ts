@@ -4,9 +4,10 @@ import { findRepositoryRoot } from '../../git/git-repository.ts';
 import { readLastPrompted } from '../last-prompted-session.ts';
 import { getProjectDir, getTranscriptPath, getWorktreesFolder } from '../paths.ts';
 import { listUnsavedDirs, listUnsavedFolders, listUnsavedSessions } from '../unsaved-lines.ts';
+import { createFileEndsBuffer } from './file-ends.ts';
 import { type DamagedSession, deleteEmptySession, describeDamagedSession, inspectSession } from './inspect-session.ts';
 import { restoreUnsavedSessions } from './restore-unsaved-sessions.ts';
-import { createFileEndsBuffer, readSessionSummary, type SessionSummary } from './session-summary.ts';
+import { readSessionSummary, type SessionSummary } from './session-summary.ts';
 
 /** The session that was looked for, or the reason why it cannot be used: there is none, or it is damaged. */
 export type FoundSession =

@@ -4,13 +4,8 @@ import type { SessionRecord } from '../../contracts/session.ts';
 import { getErrorPhrase } from '../../lib/errors.ts';
 import { findSessionLockHolder, getSessionLockPath } from '../process-locks.ts';
 import { forEachSessionRecord } from '../records/read-transcript.ts';
-import {
-  createFileEndsBuffer,
-  isConversationRecord,
-  readFileEnds,
-  readSessionSummary,
-  type SessionSummary,
-} from './session-summary.ts';
+import { createFileEndsBuffer, readFileEnds } from './file-ends.ts';
+import { isConversationRecord, readSessionSummary, type SessionSummary } from './session-summary.ts';
 
 /** A session file in which no message is readable, with the reason. */
 export type DamagedSession = Pick<SessionSummary, 'id' | 'path' | 'title' | 'bytes' | 'modifiedMs'> & {

@@ -1,10 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import {
-  type DialogueItem,
-  exportSession,
-  type SessionExportInput,
-} from '../../../src/session/store/export-session.ts';
+import type { DialogueItem } from '../../../src/session/store/dialogue.ts';
+import { exportSession, type SessionExportInput } from '../../../src/session/store/export-session.ts';
 import { anyText } from '../../support/any-text.ts';
 import { runs } from '../../support/runs.ts';
 

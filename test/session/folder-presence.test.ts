@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { announcePresence } from '../../src/session/process-locks.ts';
+import { announcePresence } from '../../src/session/folder-presence.ts';
 import { createTempProject } from '../support/temp-project.ts';
 
 test('processes in a folder know each other, ignore dead ones, and leave no files', async () => {
