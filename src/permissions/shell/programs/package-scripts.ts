@@ -116,10 +116,11 @@ function listPackages(
 /** Lists the packages of a workspace, one level below the folders of its patterns. */
 function listMembers(top: string, fs: PermissionFs): readonly string[] {
   const { workspaces = [] } = readManifest(join(top, MANIFEST), fs) ?? {};
-  const listed = readTextFile(fs, join(top, 'pnpm-workspace.yaml'))?.matchAll(/^\s*-\s*['"]?([\w@./*-]+)/gm) ?? [];
+  const listed =
+    readTextFile(fs, join(top, 'pnpm-workspace.yaml'))?.matchAll(/^[\t ]*-[\t ]*['"]?([\w@./*-]+)/gm) ?? [];
   const patterns = [...workspaces, ...[...listed].flatMap(([, pattern]) => pattern ?? [])];
   return patterns.flatMap((pattern) => {
-    const folder = join(top, pattern.replace(/\/?\*.*$/, ''));
+    const folder = join(top, pattern.split('*', 1)[0] ?? '');
     const names = pattern.includes('*') ? listNames(fs, folder) : [''];
     return names.map((name) => join(folder, name, MANIFEST)).filter((path) => isThere(fs, path));
   });
