@@ -10,7 +10,10 @@ import type { BashDeps } from './bash-deps.ts';
 
 const MAX_FILES = 20;
 
-/** Returns the files whose lines a command has printed unchanged: with cat, head, tail, `sed -n`, or as a diff of git. */
+/**
+ * Returns the files whose lines a command has printed unchanged: with cat, head, tail, `sed -n`, or as a diff of git.
+ * @internal Exported for tests.
+ */
 export function listFilesShownByCommand(
   { command, parse }: ShellAnalysis,
   cwd: string,
