@@ -65,8 +65,9 @@ function discardTrial(trial: CallTrial | undefined): void {
   if (trial?.is === 'pending') trial.discard();
 }
 
-/** Passes the limits of the gate to the call. */
+/** Passes the limits of the gate to the call. A call without any stays as it is: a copy would compute its lazy fields. */
 function limitCall(call: PreparedCall, limits: Pick<CallContext, 'enforce' | 'trial'>): PreparedCall {
+  if (Object.keys(limits).length === 0) return call;
   return { ...call, call: (context) => call.call({ ...context, ...limits }) };
 }
 
