@@ -207,7 +207,9 @@ export function hasLookalikeLetters(facts: Pick<ToolFacts, 'kind' | 'command' | 
 /** Returns whether a command has signs outside quotes that look as if they quoted an operator, or parted a path. */
 function hasLookalikeSyntax(command: string): boolean {
   const unquoted = command.replaceAll(/\\.|'[^']*'|"(?:\\.|[^"\\])*"/gs, ' ');
-  return /[\u2044\u2215\u29F8\u2216\u29F5]|[‘’‚‛“”„‟′″‵‶´ʹʼˈ«‹][^\n]*[;|&<>()$`]/u.test(unquoted);
+  return /[\u2044\u2215\u29F8\u2216\u29F5]|[‘’‚‛“”„‟′″‵‶´ʹʼˈ«‹][^\n‘’‚‛“”„‟′″‵‶´ʹʼˈ«‹;|&<>()$`]*[;|&<>()$`]/u.test(
+    unquoted,
+  );
 }
 
 /** Returns whether a text has a word of mixed scripts, a styled letter, or a sign that only looks like a dash. */

@@ -212,7 +212,7 @@ function hasUnknownScript([word = '', ...args]: readonly string[]): boolean {
   const isCode = (index: number) => /^-\w*[cep]$/.test(args[index - 1] ?? '');
   return (
     args.every((arg) => /^-\w?$/.test(arg)) ||
-    args.some((arg, index) => !isCode(index) && (arg === '{}' || /^[^\s-]*[$`*?[]\S*$/.test(arg)))
+    args.some((arg, index) => !isCode(index) && (arg === '{}' || /^[^\s$`*?[-]*[$`*?[]\S*$/.test(arg)))
   );
 }
 

@@ -147,7 +147,10 @@ const isConfigured = (program: string, folder: string) =>
   readTextOrEmpty(join(folder, 'package.json')).includes(`"${program}`);
 
 /** Returns the manifest of a package such as `@scope/name@1`, if the project has it installed: its program runs then. */
-const getInstalledManifest = (name: string) => `node_modules/${name.replace(/(?<=.)@[^/]*$/, '')}/package.json`;
+function getInstalledManifest(name: string): string {
+  const version = name.indexOf('@', Math.max(1, name.lastIndexOf('/') + 1));
+  return `node_modules/${version === -1 ? name : name.slice(0, version)}/package.json`;
+}
 
 /** Lists the files of a Python module and of the packages it is in. */
 function listModuleFiles(name: string): readonly string[] {

@@ -64,10 +64,11 @@ function hashContent(path: string): string {
 
 /** Variables that make programs load or start files. */
 const STEERING =
-  /^(?:PATH|ENV|BASH_ENV|ZDOTDIR|HOME|XDG_CONFIG_\w+|NODE_(?:OPTIONS|PATH)|BUN_\w+|DENO_\w+|(?:LD|DYLD|PYTHON|PERL|RUBY|GEM|BUNDLE|LUA|PHP|npm_config|YARN|PNPM|UV|CARGO|GIT|DOTNET)\w*|\w*JAVA\w*OPTIONS|CLASSPATH|VIRTUAL_ENV)$/i;
+  /^(?:PATH|ENV|BASH_ENV|ZDOTDIR|HOME|XDG_CONFIG_\w+|NODE_(?:OPTIONS|PATH)|BUN_\w+|DENO_\w+|(?:LD|DYLD|PYTHON|PERL|RUBY|GEM|BUNDLE|LUA|PHP|npm_config|YARN|PNPM|UV|CARGO|GIT|DOTNET)\w*|CLASSPATH|VIRTUAL_ENV)$/i;
 
 /** Returns whether a variable makes programs load or start files. */
-export const isSteeringVariable = (name: string): boolean => STEERING.test(name);
+export const isSteeringVariable = (name: string): boolean =>
+  STEERING.test(name) || (/^\w*OPTIONS$/i.test(name) && /JAVA/i.test(name));
 
 /** Lists the paths in the value of a variable that its entry sets, and what is loaded from folders among them. */
 function listSteeringWords(name: string, value: string, isChangeable: (path: string) => boolean): readonly string[] {
