@@ -37,7 +37,7 @@ export async function previewTrialChanges({ changes, contents }: TrialChanges, c
   };
 }
 
-/** What is in a new or a deleted folder says that it is new or deleted. */
+/** True for a new or a deleted folder of which something is listed, which says the same. */
 function isFolderOfListed({ path, before, after }: TrialChange, changes: readonly TrialChange[]): boolean {
   const isOnlyFolder = [before, after].every(({ kind }) => kind === 'folder' || kind === 'absent');
   return isOnlyFolder && changes.some((other) => other.path.startsWith(`${path}/`));

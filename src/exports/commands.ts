@@ -1,4 +1,4 @@
-/** What commands share: input and output, flags, exit codes, settings, and helpers for errors, text, files and programs. */
+/** Shared parts of commands: input and output, flags, exit codes, settings, and helpers for errors, text, files and programs. */
 
 export { readEnvironment } from '../app/environment.ts';
 export { readSettings } from '../app/read-settings.ts';

@@ -13,7 +13,7 @@ type Variables = Readonly<Record<string, string>>;
 /** The hook that writes an env file: its key, and who configured it with which sandbox. */
 type EnvFileHook = Pick<Hook, 'source' | 'sandbox'> & { readonly key: string };
 
-/** What a hook wrote to its env file. A limited hook is one of the project, or ran in the sandbox. */
+/** The lines that a hook wrote to its env file. A limited hook is one of the project, or ran in the sandbox. */
 type EnvScript = Pick<Hook, 'sandbox'> & { readonly text: string; readonly isLimited: boolean };
 
 /** Variables that hooks set for later commands by writing to the file in `CLAUDE_ENV_FILE`. */
@@ -68,7 +68,7 @@ export function createHookEnvStore(
       env: { ...variables(), ...set },
       timeoutMs: TIMEOUT_MS,
       signal: AbortSignal.timeout(TIMEOUT_MS),
-      // What a hook writes in the sandbox runs in the sandbox, too.
+      // Lines that a hook writes in the sandbox run in the sandbox, too.
       check: isLimited
         ? (start, use) => checkProgram({ ...start, origin: 'project', ...omitUndefined({ sandbox }) }, use)
         : checkProgram,

@@ -38,9 +38,9 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   ui: BASE,
   app: [...BASE, ...CAPABILITIES, 'engine', 'agent'],
   sdk: [...BASE, ...CAPABILITIES, 'engine', 'agent'],
-  /** What the commands of the command line share: flags, streams, exit codes, shutdown. */
+  /** Shared parts of the commands of the command line: flags, streams, exit codes, shutdown. */
   command: [...BASE, 'ui'],
-  /** What the core offers to packages. */
+  /** Parts that the core offers to packages. */
   exports: [...BASE, ...CAPABILITIES, 'app', 'ui', 'command'],
   'packages/fleet': ['exports'],
   'packages/import': ['exports'],

@@ -8,7 +8,7 @@ export class EndlessEventError extends Error {
 
 /** Limit of one event: the largest are whole replies of a megabyte, or pictures of a few. */
 const MAX_EVENT_CHARS = 16_000_000;
-/** What a line counts for besides its text: an empty one takes memory and time, too. */
+/** Characters that a line counts for besides its text: an empty one takes memory and time, too. */
 const LINE_CHARS = 32;
 
 /**

@@ -39,7 +39,7 @@ const PREFIXES = [
   'cd src; cd ../nested &&',
 ];
 
-/** What a nested repository may hold that sends a token elsewhere, or starts a program. */
+/** Settings and files of a nested repository, each of which sends a token elsewhere or starts a program. */
 const STEERING: readonly (readonly [name: string, setUp: (nested: string, fixture: Fixture) => void])[] = [
   ['a foreign host', setUrl('https://evil.example/a/b.git')],
   ['a foreign host by ssh', setUrl('git@evil.example:a/b.git')],
