@@ -4,13 +4,11 @@ import type { CheckpointPathState } from '../contracts/session.ts';
 import { getErrorPhrase } from '../lib/errors.ts';
 import { decodeFileName, encodeFsPath } from '../lib/files/non-utf8-paths.ts';
 import { formatBytes } from '../lib/text/format.ts';
+import type { LayeredFolder } from '../sandbox/trial-layer.ts';
 import { hashContent } from './content-store.ts';
 import { type RestoreDeps, restoreFiles } from './restore-files.ts';
 import { lstat } from './restore-path.ts';
 import { isSameFileState } from './workspace-snapshot.ts';
-
-/** A folder with a throw-away layer over it: the folder, what the layer holds, and both together. */
-export type LayeredFolder = { readonly path: string; readonly upper: string; readonly merged: string };
 
 /** A path that differs in a layer from the folder below. */
 export type TrialChange = {
@@ -78,13 +76,13 @@ function createFoundChanges() {
 function collectFolder(folder: LayeredFolder, relative: string, found: FoundChanges): void {
   const { path, upper, merged } = folder;
   const below = join(path, relative);
-  const names = listNames(join(merged, relative));
+  const names = new Set(listNames(join(merged, relative)));
   for (const name of listNames(below))
-    if (!names.includes(name)) collectDeleted(join(below, name), join(relative, name), found);
+    if (!names.has(name)) collectDeleted(join(below, name), join(relative, name), found);
   // Besides what the folder still has, the layer holds marks of what is deleted.
   for (const name of listNames(join(upper, relative))) {
     const inner = join(relative, name);
-    if (!names.includes(name) || CACHES.test(inner)) continue;
+    if (!names.has(name) || CACHES.test(inner)) continue;
     collectPath(folder, inner, found);
   }
 }
@@ -135,7 +133,7 @@ function readState(path: string, { store }: Pick<FoundChanges, 'store'>): Checkp
   return { kind: 'file', hash: store(readFileSync(diskPath)), mode };
 }
 
-/** What became of changes: made, given up because something else changed meanwhile, or made in part. */
+/** The end of an attempt to make changes: made, given up because something else changed meanwhile, or made in part. */
 type ApplyResult =
   | { readonly is: 'made' }
   | { readonly is: 'outdated'; readonly paths: readonly string[] }

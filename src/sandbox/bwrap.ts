@@ -115,11 +115,14 @@ export function closeEmptied(
   return [...closed, '/'].flatMap((path) => ['--remount-ro', path]);
 }
 
-/** Lists folders of the home folder into which many programs write whatever they do; it is gone when the command ends. */
+/** Folders of the home folder into which many programs write whatever they do. */
+export const SCRATCH_FOLDERS: readonly string[] = ['.cache', '.config', '.local/share', '.local/state'];
+
+/** Lists the scratch folders that are there and empty in the sandbox; what is written is gone when the command ends. */
 function listScratchFolders({ home, visible, getPathKind }: SandboxPlan): readonly string[] {
-  return ['.cache', '.config', '.local/share', '.local/state']
-    .map((name) => `${home}/${name}`)
-    .filter((path) => getPathKind(path) === 'directory' && !isShown(visible, path));
+  return SCRATCH_FOLDERS.map((name) => `${home}/${name}`).filter(
+    (path) => getPathKind(path) === 'directory' && !isShown(visible, path),
+  );
 }
 
 /** Covers a folder with one whose entries nobody can list: what is hidden must fail and not seem to be empty. */

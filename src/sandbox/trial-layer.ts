@@ -9,7 +9,7 @@ export type LayeredFolder = {
   readonly path: string;
   /** The folder with its layer, as the sandbox program finds it. */
   readonly source: string;
-  /** What the layer holds, and the folder with its layer, as this process finds them. */
+  /** The content of the layer, and the folder with its layer, as this process finds them. */
   readonly upper: string;
   readonly merged: string;
 };

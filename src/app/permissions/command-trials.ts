@@ -11,6 +11,7 @@ import { listMountPoints } from '../../lib/files/mount-health.ts';
 import { formatHomePath } from '../../lib/files/path-style.ts';
 import { isPathInside } from '../../permissions/resolve-path.ts';
 import { createProbeMemory, type SandboxProbeFailure } from '../../sandbox/backend.ts';
+import { SCRATCH_FOLDERS } from '../../sandbox/bwrap.ts';
 import { resolveAllLinks } from '../../sandbox/host-paths.ts';
 import type { PrivateTmp } from '../../sandbox/private-tmp.ts';
 import type { ReadOnlySandbox } from '../../sandbox/read-only/read-only-sandbox.ts';
@@ -161,8 +162,8 @@ function describeNetworkUse({ counters }: TrialLayer): string | undefined {
   return hasTried ? 'tried to reach the network or a server on this machine' : undefined;
 }
 
-/** Folders of the home folder into which many programs write whatever they do. */
-const SCRATCH = ['.cache', '.config', '.local/share', '.local/state', '.npm'];
+/** Folders of the home folder where nothing counts as written. */
+const SCRATCH = [...SCRATCH_FOLDERS, '.npm'];
 
 /** Names a file that a command wrote into the home folder, which lasts only as long as the trial. */
 function describeHomeWrites({ home }: TrialLayer, environment: Environment): string | undefined {

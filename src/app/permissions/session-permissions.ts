@@ -3,7 +3,6 @@ import type { JsonObject } from '../../contracts/json.ts';
 import type { Decision, PermissionMode, Policy, Rule, SandboxPolicy } from '../../contracts/permission.ts';
 import type { QueryDeps } from '../../contracts/query.ts';
 import type { CallRequest } from '../../contracts/tool.ts';
-import { createFileLocks } from '../../lib/files/file-locks.ts';
 import { createAnsweredScripts } from '../../permissions/answered-scripts.ts';
 import { toPosixPolicy } from '../../permissions/create-decision-context.ts';
 import { matchesRule } from '../../permissions/decide.ts';
@@ -157,7 +156,7 @@ export function createSessionPermissions(
   const trials = createCommandTrials({
     ...{ environment, readOnlySandbox, privateTmp, getPolicy, now: core.now },
     isTurnedOn: () => settings.current().commandTrial === 'on',
-    locks: createFileLocks(environment.ouroHome),
+    locks: core.locks,
     unfinished: getUnfinishedWritesDir(environment.ouroHome),
   });
 
