@@ -37,7 +37,7 @@ const CACHES =
   /(?:^|\/)(?:__pycache__|\.pytest_cache|\.mypy_cache|\.ruff_cache|\.eslintcache|node_modules\/\.cache)(?:\/|$)/;
 const SET_ID_BITS = 0o6000;
 
-/** Collects what layers change, besides caches; the reason if it cannot be taken over. */
+/** Collects what layers change, besides what they write in caches; the reason if it cannot be taken over. */
 export function collectTrialChanges(folders: readonly LayeredFolder[]): TrialChanges | { readonly unusable: string } {
   const found = createFoundChanges();
   try {
@@ -106,7 +106,6 @@ function collectPath(folder: LayeredFolder, relative: string, found: FoundChange
 
 /** Collects a deleted path, after everything in it. */
 function collectDeleted(path: string, relative: string, found: FoundChanges, what: 'all' | 'contents' = 'all'): void {
-  if (CACHES.test(relative)) return;
   const before = readState(path, found);
   if (before.kind === 'not-kept') throw new UnusableLayer(`deleted ${relative}, of which ${before.why}`);
   if (before.kind === 'folder')

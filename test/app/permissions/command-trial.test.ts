@@ -157,6 +157,13 @@ describe.skipIf(NO_SANDBOX !== undefined)('commands in a throw-away layer', () =
     expect(asked.map(({ reasons }) => reasons)).toEqual([]);
   });
 
+  test('a cache that a command deletes is asked about', async () => {
+    await using project = await createTempProject({ '__pycache__/a.pyc': 'x' }, '/var/tmp');
+    const { asked } = await run(project, 'rm -rf __pycache__', YES);
+    expect(asked.map(({ preview }) => preview?.kind)).toEqual(['diff']);
+    expect(await readdir(project.dir)).toEqual([]);
+  });
+
   test('what changed while the question was open is left alone, and the model reads so', async () => {
     await using project = await createTempProject({ 'a.txt': 'one\n' }, '/var/tmp');
     const { result } = await run(
