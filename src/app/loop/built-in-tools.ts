@@ -102,7 +102,7 @@ function createBash(core: Core, deps: BuiltInToolDeps, onShown: NonNullable<Bash
     onShown,
     isSandboxed: () => permissions.sandbox.getApproval() !== undefined,
     prepareReadOnly: permissions.readOnlySandbox.prepare,
-    prepareTrial: permissions.trials.prepare,
+    prepareTrial: permissions.prepareTrial,
     onSandboxExit: permissions.sandbox.cleanUp,
     listSandboxDenials: permissions.sandbox.describeBlocked,
     ledger: session.ledger,

@@ -27,7 +27,7 @@ import type { CommandTrial, TrialRun } from '../../tools/bash/bash-deps.ts';
 
 /** The trials of commands: runs in a throw-away layer over the workspace before somebody is asked. */
 export type CommandTrials = {
-  /** Returns whether the user wants trials and this machine permits them. The first call probes the machine. */
+  /** Returns whether this machine permits trials. The first call probes the machine. */
   readonly canTry: () => boolean;
   readonly prepare: (command: ReadOnlySandboxCommand) => Promise<CommandTrial>;
 };
@@ -38,7 +38,6 @@ export type CommandTrialsDeps = {
   readonly readOnlySandbox: Pick<ReadOnlySandbox, 'canEnforceReadOnly' | 'prepare'>;
   readonly privateTmp: Pick<PrivateTmp, 'getBase'>;
   readonly getPolicy: (cwd: string) => Policy;
-  readonly isTurnedOn: () => boolean;
   readonly now: () => number;
   readonly locks: FileLocks;
   /** Folder for notes about unfinished writes. */
@@ -49,7 +48,7 @@ type Probe = { readonly ok: true; readonly programs: LayerPrograms } | SandboxPr
 
 /** Creates the trials of a session. */
 export function createCommandTrials(deps: CommandTrialsDeps): CommandTrials {
-  const { environment, readOnlySandbox, privateTmp, getPolicy, isTurnedOn } = deps;
+  const { environment, readOnlySandbox, privateTmp, getPolicy } = deps;
   const memory = createProbeMemory<Probe>(deps.now);
   const listRoots = (cwd: string) => [...new Set(getPolicy(cwd).workspaceRoots.map(resolveAllLinks))];
 
@@ -65,7 +64,7 @@ export function createCommandTrials(deps: CommandTrialsDeps): CommandTrials {
     });
 
   return {
-    canTry: () => isTurnedOn() && readOnlySandbox.canEnforceReadOnly() && findProgramsOnce().ok,
+    canTry: () => readOnlySandbox.canEnforceReadOnly() && findProgramsOnce().ok,
     async prepare(command) {
       const found = findProgramsOnce();
       if (!found.ok) throw new Error(found.problem);

@@ -3,6 +3,7 @@ import type { JsonObject } from '../../contracts/json.ts';
 import type { Decision, PermissionMode, Policy, Rule, SandboxPolicy } from '../../contracts/permission.ts';
 import type { QueryDeps } from '../../contracts/query.ts';
 import type { CallRequest } from '../../contracts/tool.ts';
+import { createLazy } from '../../lib/memoize.ts';
 import { createAnsweredScripts } from '../../permissions/answered-scripts.ts';
 import { toPosixPolicy } from '../../permissions/create-decision-context.ts';
 import { matchesRule } from '../../permissions/decide.ts';
@@ -74,7 +75,8 @@ export type SessionPermissions = PermissionPolicySource & {
   readonly sandbox: Sandbox;
   readonly readOnlySandbox: ReadOnlySandbox;
   readonly denySandbox: DenySandbox;
-  readonly trials: CommandTrials;
+  /** Prepares the run of a command in a throw-away layer; rejects if there can be none. */
+  readonly prepareTrial: CommandTrials['prepare'];
   /** Returns the files that calls of this session were allowed to write, as far as known. */
   listWrittenFiles(): readonly string[];
   applyUpdates(updates: readonly PermissionUpdate[]): Promise<void>;
@@ -150,15 +152,16 @@ export function createSessionPermissions(
     changeMode,
     offerSandbox: (policy) => (sandbox.canTurnOn() ? { ...policy, ...describeSandbox(sandbox, 'unasked') } : undefined),
     turnOnSandbox,
-    canTry: () => trials.canTry(),
+    canTry: () => settings.current().commandTrial === 'on' && getTrials().canTry(),
     newId: core.newId,
   };
-  const trials = createCommandTrials({
-    ...{ environment, readOnlySandbox, privateTmp, getPolicy, now: core.now },
-    isTurnedOn: () => settings.current().commandTrial === 'on',
-    locks: core.locks,
-    unfinished: getUnfinishedWritesDir(environment.ouroHome),
-  });
+  const getTrials = createLazy(() =>
+    createCommandTrials({
+      ...{ environment, readOnlySandbox, privateTmp, getPolicy, now: core.now },
+      locks: core.locks,
+      unfinished: getUnfinishedWritesDir(environment.ouroHome),
+    }),
+  );
 
   const sandbox = createSessionSandbox(core, gateDeps, {
     source,
@@ -184,7 +187,7 @@ export function createSessionPermissions(
     listWrittenFiles: guards.listWrittenFiles,
     sandbox,
     readOnlySandbox,
-    trials,
+    prepareTrial: (command) => getTrials().prepare(command),
     denySandbox: createDenySandbox({
       ...{ environment, getPolicy, mounts, privateTmp, now: core.now },
       canEnforce: readOnlySandbox.canEnforceReadOnly,
