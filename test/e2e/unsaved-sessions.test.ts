@@ -226,7 +226,8 @@ longTest('what a killed process could not save is restored, from the beginning o
     const flags = ['--output-format=stream-json', '--input-format=stream-json', '--verbose'];
     await using running = startOuro(project, [...flags, '-p'], server.url, { stdin: 'open', env });
     for (const [index, content] of prompts.entries()) {
-      if (index === 1) await refuse();
+      // The end of the first turn is still being saved when its reply has been sent.
+      if (index === 1) await running.waitForOutput(/"type":"result"/).then(refuse);
       running.sendLine({ type: 'user', message: { role: 'user', content }, parent_tool_use_id: null });
       await server.waitForRequest(index + 1);
     }
